@@ -1,0 +1,55 @@
+//! An atlas: one tree, linked. Immutable; every tool answers from one.
+
+use std::sync::Arc;
+
+use crate::base::error::Result;
+use crate::graph::edge::Graph;
+use crate::view::View;
+
+/// One immutable tree with its graph.
+#[derive(Debug)]
+pub struct Atlas {
+    pub view: Arc<View>,
+    pub graph: Arc<Graph>,
+    pub header: Header,
+}
+
+/// Which tree an answer speaks of; printed in its first line.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Header {
+    /// The repository's folder name (never an absolute path).
+    pub repository: String,
+    /// HEAD's commit in hex, `None` before the first commit or outside git.
+    pub commit: Option<String>,
+    /// How many files differ from HEAD's tree.
+    pub n_dirty: usize,
+    /// Whether something was still to be indexed when the answer was asked for.
+    pub n_pending: usize,
+}
+
+/// Where tools get atlases from: the session in production, in-memory trees in tests.
+pub trait AtlasSource {
+    /// The tree as it is now, uncommitted edits included.
+    ///
+    /// # Errors
+    /// `NotARepository`, `Git`, `Io`, `Store`.
+    fn fresh(&self) -> Result<Arc<Atlas>>;
+
+    /// The tree of a revision (`HEAD~3`, a branch, a tag, a commit).
+    ///
+    /// # Errors
+    /// As `fresh`, and `UnknownRevision` with the command that fetches it when the clone is shallow.
+    fn at(&self, revision: &str) -> Result<Arc<Atlas>>;
+
+    /// The best merge base of two revisions.
+    ///
+    /// # Errors
+    /// `UnknownRevision` when there is none (then never an empty answer).
+    fn merge_base(&self, one: &str, other: &str) -> Result<String>;
+
+    /// The bytes of a file of the view an atlas was made from, as git stores them.
+    ///
+    /// # Errors
+    /// `Io`, `Git`.
+    fn read(&self, atlas: &Atlas, path: &crate::base::path::RepoPath) -> Result<Vec<u8>>;
+}

@@ -1,0 +1,8 @@
+//! The ground floor: errors, repository paths, and the identities everything is keyed by.
+//!
+//! Nothing here knows of git, languages or storage.
+
+pub mod dialect;
+pub mod error;
+pub mod id;
+pub mod path;

@@ -1,0 +1,78 @@
+//! Extraction: the bytes of one file become facts. Pure: bytes and dialect in, facts out.
+
+pub mod normalize;
+
+use tree_sitter::{Node, Parser};
+
+use crate::base::dialect::Dialect;
+use crate::facts::build::FactsBuilder;
+use crate::facts::model::{Damage, FileFacts, Status};
+use crate::lang;
+use crate::lang::node;
+
+/// Extracts the facts of one file.
+///
+/// Never panics. Bytes with syntax errors give `partial` facts with the damaged line ranges.
+pub fn extract(dialect: Dialect, source: &[u8]) -> FileFacts {
+    let language = lang::of(dialect);
+    let n_lines =
+        source.iter().filter(|b| **b == b'\n').count() as u32 + u32::from(source.last().is_some_and(|b| *b != b'\n'));
+    let mut builder = FactsBuilder::new(dialect, n_lines, source.len() as u32);
+    let mut parser = Parser::new();
+    let tree = parser.set_language(&language.grammar(dialect)).ok().and_then(|()| parser.parse(source, None));
+    let Some(tree) = tree else {
+        let reason = builder.intern("parser");
+        let (mut facts, _) = builder.finish();
+        facts.status = Status::Failed;
+        facts.status_reason = Some(reason);
+        return facts;
+    };
+    language.lower(&tree, source, &mut builder);
+    let damage = damage(tree.root_node());
+    let reason = (!damage.is_empty()).then(|| builder.intern("syntax"));
+    let (mut facts, extents) = builder.finish();
+    normalize::hash(language, tree.root_node(), source, &extents, &mut facts);
+    if reason.is_some() {
+        facts.status = Status::Partial;
+        facts.status_reason = reason;
+        facts.damage = damage;
+    }
+    facts
+}
+
+/// The damaged line ranges, sorted and disjoint: what lies directly in ERROR nodes (their
+/// whole children are read as usual) and where tokens are missing.
+fn damage(root: Node<'_>) -> Vec<Damage> {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    if root.has_error() {
+        let mut stack = vec![root];
+        while let Some(at) = stack.pop() {
+            if at.is_missing() {
+                ranges.push((node::start_line(at), node::end_line(at)));
+            }
+            for child in node::children(at) {
+                if at.is_error() && child.named_child_count() == 0 && !child.is_error() {
+                    ranges.push((node::start_line(child), node::end_line(child)));
+                }
+                if child.has_error() {
+                    stack.push(child);
+                }
+            }
+            if at.is_error() && at.child_count() == 0 {
+                ranges.push((node::start_line(at), node::end_line(at)));
+            }
+        }
+        if ranges.is_empty() {
+            ranges.push((node::start_line(root), node::end_line(root)));
+        }
+    }
+    ranges.sort_unstable();
+    let mut merged: Vec<Damage> = Vec::new();
+    for (start_line, end_line) in ranges {
+        match merged.last_mut() {
+            Some(last) if start_line <= last.end_line + 1 => last.end_line = last.end_line.max(end_line),
+            _ => merged.push(Damage { start_line, end_line }),
+        }
+    }
+    merged
+}

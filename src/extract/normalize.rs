@@ -1,0 +1,131 @@
+//! Hashes of definitions over the *tree* (FACTS.md §3): layout and comments change nothing,
+//! structure and every leaf do.
+//!
+//! One cursor pass. Each node of a definition (comments and nested definitions apart) adds
+//! "enter kind, leaf bytes, leave" to the buffer of the part it lies in: signature, body or doc.
+
+use tree_sitter::Node;
+
+use crate::base::id::Digest;
+use crate::facts::build::{Extent, ExtentOf};
+use crate::facts::model::FileFacts;
+use crate::facts::table::{Hash64, Id};
+use crate::lang::language::Language;
+
+/// The open definition: its extent and the token buffers of its parts.
+struct Open<'e> {
+    extent: &'e Extent,
+    parts: [Vec<u8>; 4],
+}
+
+const SIGNATURE: usize = 0;
+const BODY: usize = 1;
+const DOC: usize = 2;
+const ACTING: usize = 3;
+
+/// Fills the hashes of every symbol and test block that has an extent. Definitions whose
+/// extents are equal (a `const` and its function) are nested in the order they were recorded.
+pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[Extent], facts: &mut FileFacts) {
+    let mut order: Vec<&Extent> = extents.iter().collect();
+    order.sort_by_key(|e| (e.node.start, std::cmp::Reverse(e.node.end)));
+    let mut next = 0;
+    let mut stack: Vec<Open<'_>> = Vec::new();
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        while stack.last().is_some_and(|open| {
+            open.extent.node.end <= node.start_byte() && open.extent.node.end < node.end_byte().max(1)
+        }) {
+            close(stack.pop(), facts);
+        }
+        while next < order.len() && order[next].node.start <= node.start_byte() {
+            // An extent that ends before it could be entered has no node of its own; it stays unhashed.
+            if order[next].node.end >= node.end_byte() || stack.is_empty() {
+                if let Some(outer) = stack.last_mut() {
+                    // A nested definition leaves a mark, so that moving one is seen by its owner only as order.
+                    let part = part_of(outer.extent, order[next].node.start);
+                    outer.parts[part].push(0xfe);
+                }
+                stack.push(Open { extent: order[next], parts: Default::default() });
+            }
+            next += 1;
+        }
+        let comment = language.is_comment(node);
+        let raw = !comment && language.is_raw_leaf(node);
+        if let Some(open) = stack.last_mut() {
+            let bytes = source.get(node.byte_range()).unwrap_or_default();
+            if comment {
+                let text = String::from_utf8_lossy(bytes);
+                if language.is_acting_comment(&text) {
+                    open.parts[ACTING].extend_from_slice(text.trim().as_bytes());
+                    open.parts[ACTING].push(0);
+                }
+            } else {
+                let part = &mut open.parts[part_of(open.extent, node.start_byte())];
+                part.extend_from_slice(&node.kind_id().to_le_bytes());
+                if raw || node.child_count() == 0 {
+                    part.push(1);
+                    part.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+                    part.extend_from_slice(bytes);
+                } else {
+                    part.push(2);
+                }
+            }
+        }
+        if !comment && !raw && cursor.goto_first_child() {
+            continue;
+        }
+        loop {
+            if cursor.goto_next_sibling() {
+                break;
+            }
+            if !cursor.goto_parent() {
+                while let Some(open) = stack.pop() {
+                    close(Some(open), facts);
+                }
+                return;
+            }
+            let parent = cursor.node();
+            if let Some(open) = stack.last_mut() {
+                if open.extent.node.start <= parent.start_byte() && parent.end_byte() <= open.extent.node.end {
+                    let at = part_of(open.extent, parent.start_byte());
+                    open.parts[at].push(0xff);
+                }
+            }
+        }
+    }
+}
+
+fn part_of(extent: &Extent, byte: usize) -> usize {
+    if extent.doc.contains(&byte) {
+        DOC
+    } else if extent.body.contains(&byte) {
+        BODY
+    } else {
+        SIGNATURE
+    }
+}
+
+fn close(open: Option<Open<'_>>, facts: &mut FileFacts) {
+    let Some(open) = open else { return };
+    let [signature, body, doc, acting] = open.parts.map(|part| short(&part));
+    match open.extent.of {
+        ExtentOf::Symbol(id) => {
+            let symbol = &mut facts.symbols[id.index()];
+            (symbol.sig_hash, symbol.body_hash, symbol.doc_hash, symbol.act_hash) = (signature, body, doc, acting);
+        }
+        ExtentOf::TestBlock(id) => {
+            let whole = Digest::of_parts([
+                &signature.0.to_le_bytes()[..],
+                &body.0.to_le_bytes(),
+                &doc.0.to_le_bytes(),
+                &acting.0.to_le_bytes(),
+            ]);
+            facts.test_blocks[id.index()].body_hash = Hash64(whole.short());
+        }
+    }
+}
+
+fn short(part: &[u8]) -> Hash64 {
+    if part.is_empty() { Hash64(0) } else { Hash64(Digest::of(part).short().max(1)) }
+}

@@ -1,0 +1,241 @@
+//! Edges, what could not be proved, and the graph that holds both ways of them.
+
+use crate::facts::model::{NameId, RefKind, TestBlockId};
+use crate::view::{FileIdx, SymbolRef};
+
+/// The kinds of edges in every output (PRODUCT.md §3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum EdgeKind {
+    /// Constructors and applied decorators too.
+    Calls,
+    /// Implements too.
+    Extends,
+    /// To a file's `<module>` or to the imported symbol.
+    Imports,
+    /// Reads, type uses, JSX, callbacks, strings.
+    References,
+    /// From the overriding or implementing method to the one it overrides.
+    Overrides,
+    /// From a test to what it exercises by convention.
+    Tests,
+}
+
+impl EdgeKind {
+    pub const ALL: [EdgeKind; 6] = [
+        EdgeKind::Calls,
+        EdgeKind::Extends,
+        EdgeKind::Imports,
+        EdgeKind::References,
+        EdgeKind::Overrides,
+        EdgeKind::Tests,
+    ];
+
+    /// The name in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EdgeKind::Calls => "calls",
+            EdgeKind::Extends => "extends",
+            EdgeKind::Imports => "imports",
+            EdgeKind::References => "references",
+            EdgeKind::Overrides => "overrides",
+            EdgeKind::Tests => "tests",
+        }
+    }
+}
+
+/// How sure an edge is (FACTS.md §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Layer {
+    /// By import, scope, type or compiler.
+    Proved,
+    /// A unique name that no evidence contradicts.
+    Likely,
+    /// One of at most 8 candidates.
+    Candidate,
+}
+
+impl Layer {
+    /// The name in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Layer::Proved => "proved",
+            Layer::Likely => "likely",
+            Layer::Candidate => "candidate",
+        }
+    }
+}
+
+/// By which rule an edge was found; the list is closed, and `as_str` is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Strategy {
+    /// A compiler's index says so.
+    Compiler,
+    /// Through an import, re-exports followed.
+    Import,
+    /// A name of an enclosing scope of the same file.
+    Scope,
+    /// A member of `self`, `cls`, `this`, `super` along the MRO.
+    SelfMember,
+    /// A member of a class named directly (static, enum member, namespace).
+    StaticMember,
+    /// A member on a receiver whose type is declared.
+    DeclaredType,
+    /// A member on a receiver whose type is inferred.
+    InferredType,
+    /// Same package without import (Java).
+    SamePackage,
+    /// An overload chosen by arity and argument types.
+    Overload,
+    /// By decorator, fixture or framework convention.
+    Framework,
+    /// A string that names it.
+    StringPath,
+    /// A method with the same signature in a base.
+    Override,
+    /// A unique name.
+    UniqueName,
+    /// One of several of that name.
+    Candidates,
+}
+
+impl Strategy {
+    /// The name in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Strategy::Compiler => "compiler",
+            Strategy::Import => "import",
+            Strategy::Scope => "scope",
+            Strategy::SelfMember => "self_member",
+            Strategy::StaticMember => "static_member",
+            Strategy::DeclaredType => "declared_type",
+            Strategy::InferredType => "inferred_type",
+            Strategy::SamePackage => "same_package",
+            Strategy::Overload => "overload",
+            Strategy::Framework => "framework",
+            Strategy::StringPath => "string_path",
+            Strategy::Override => "override",
+            Strategy::UniqueName => "unique_name",
+            Strategy::Candidates => "candidates",
+        }
+    }
+}
+
+/// A confidence in 1/10,000 (FACTS.md §4); printed with at most 4 decimals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Confidence(pub u16);
+
+impl Confidence {
+    /// As a number in (0, 1], exact to 4 decimals.
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.0) / 10_000.0
+    }
+}
+
+/// A link between two symbols, with its evidence.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edge {
+    pub from: SymbolRef,
+    /// The line of the referenced name in `from`'s file.
+    pub line: u32,
+    pub to: SymbolRef,
+    pub kind: EdgeKind,
+    pub layer: Layer,
+    pub strategy: Strategy,
+    pub confidence: Confidence,
+    /// The test block that the reference stands in, for impact.
+    pub test_block: Option<TestBlockId>,
+}
+
+/// What is known of the receiver of a reference that could not be proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Receiver {
+    /// No receiver: a bare name that resolves to nothing.
+    None,
+    /// Nothing is known.
+    Unknown,
+    /// It comes from outside the repository.
+    External,
+    /// Its class is in the repository and has no such member, but an ancestor is outside.
+    PartlyExternal,
+}
+
+/// A reference without a proved target, kept as data (FACTS.md §4, may reach).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unproved {
+    pub from: SymbolRef,
+    pub line: u32,
+    /// The member's or name's text, interned in `from`'s file.
+    pub name: NameId,
+    pub kind: RefKind,
+    pub receiver: Receiver,
+    /// Number of arguments of a call; `None` when not a call or when spread.
+    pub arity: Option<u32>,
+    pub test_block: Option<TestBlockId>,
+}
+
+/// One file using another, for import closures: every import fact that resolved, same-package
+/// use, conftest and set-up files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileUse {
+    pub from: FileIdx,
+    pub to: FileIdx,
+    /// Only for types: no run-time edge.
+    pub type_only: bool,
+}
+
+/// The linked graph of a view. Everything sorted and unique; equal views give equal graphs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// Sorted by (from, line, to, kind, …).
+    pub edges: Vec<Edge>,
+    /// Sorted by (from, line, name, …).
+    pub unproved: Vec<Unproved>,
+    /// Sorted by (from, to).
+    pub file_uses: Vec<FileUse>,
+    /// Files whose imports or calls are blind: computed imports, eval (`safe` falls back to file reach).
+    pub blind: Vec<FileIdx>,
+    /// References of each file that were judged external to the repository.
+    pub n_external: Vec<u32>,
+    /// Indices into `edges` sorted by (to, from, line): the reverse adjacency.
+    pub by_target: Vec<u32>,
+}
+
+impl Graph {
+    /// Sorts everything and builds the reverse order; edges that differ only in layer keep the surest.
+    pub fn finish(mut self) -> Self {
+        self.edges.sort_unstable();
+        self.edges.dedup();
+        self.unproved.sort_unstable();
+        self.unproved.dedup();
+        self.file_uses.sort_unstable();
+        // `false` (run time) sorts before `true`: a run-time use wins over a type-only one.
+        self.file_uses.dedup_by_key(|u| (u.from, u.to));
+        self.blind.sort_unstable();
+        self.blind.dedup();
+        self.by_target = (0..self.edges.len() as u32).collect();
+        let edges = &self.edges;
+        self.by_target.sort_unstable_by_key(|at| {
+            let edge = &edges[*at as usize];
+            (edge.to, edge.from, edge.line, *at)
+        });
+        self
+    }
+
+    /// The edges that leave a symbol, in order of line.
+    pub fn edges_from(&self, from: SymbolRef) -> &[Edge] {
+        let start = self.edges.partition_point(|e| e.from < from);
+        let end = self.edges.partition_point(|e| e.from <= from);
+        &self.edges[start..end]
+    }
+
+    /// The edges that reach a symbol, in order of source and line.
+    pub fn edges_to(&self, to: SymbolRef) -> impl Iterator<Item = &Edge> {
+        let start = self.by_target.partition_point(|at| self.edges[*at as usize].to < to);
+        let end = self.by_target.partition_point(|at| self.edges[*at as usize].to <= to);
+        self.by_target[start..end].iter().map(|at| &self.edges[*at as usize])
+    }
+}

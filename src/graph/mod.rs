@@ -1,0 +1,3 @@
+//! The graph: facts linked across files, with evidence and confidence.
+
+pub mod edge;

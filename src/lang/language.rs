@@ -1,0 +1,30 @@
+//! What a language must be to be indexed.
+
+use tree_sitter::{Node, Tree};
+
+use crate::base::dialect::Dialect;
+use crate::facts::build::FactsBuilder;
+
+/// A language: its grammars and its walk from nodes to facts.
+pub trait Language: Sync {
+    /// The grammar of one of its dialects.
+    fn grammar(&self, dialect: Dialect) -> tree_sitter::Language;
+
+    /// Walks the tree once and says all that the file says alone.
+    ///
+    /// Must not panic on any tree (ERROR and MISSING nodes included) and must not depend on
+    /// anything but `source` and the dialect. Statements inside an ERROR node that are whole
+    /// are read as if the node were not there.
+    fn lower(&self, tree: &Tree, source: &[u8], builder: &mut FactsBuilder);
+
+    /// Whether a node is a comment (left out of hashes).
+    fn is_comment(&self, node: Node<'_>) -> bool;
+
+    /// Whether a node's subtree hashes as one leaf with its raw bytes (strings without
+    /// substitutions, regexes, JSX text, template chunks).
+    fn is_raw_leaf(&self, node: Node<'_>) -> bool;
+
+    /// Whether a comment acts (`# type: ignore`, `// @ts-expect-error`, …): its text is hashed
+    /// into `act_hash` of the symbol around it.
+    fn is_acting_comment(&self, text: &str) -> bool;
+}

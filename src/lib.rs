@@ -1,0 +1,10 @@
+//! ratlas (RepoAtlas): the structural map of a code base. The rooms in reading order.
+#![deny(unsafe_code)]
+
+pub mod atlas;
+pub mod base;
+pub mod extract;
+pub mod facts;
+pub mod graph;
+pub mod lang;
+pub mod view;

@@ -1,0 +1,3 @@
+//! The `ratlas` binary: one call.
+
+fn main() {}

@@ -1,0 +1,134 @@
+//! A view: the files of one tree with their facts, base and dirty overlay already laid over
+//! each other. Dense indices; nothing here is linked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::base::dialect::Dialect;
+use crate::base::id::BlobId;
+use crate::base::path::RepoPath;
+use crate::facts::model::{FileFacts, Symbol, SymbolId};
+
+/// The index of a file in [`View::files`]. Dense, valid in one view only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileIdx(pub u32);
+
+/// A symbol of a view: file and row. Orders as (path, row).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SymbolRef {
+    pub file: FileIdx,
+    pub symbol: SymbolId,
+}
+
+/// An indexed file.
+#[derive(Clone, Debug)]
+pub struct ViewFile {
+    pub path: RepoPath,
+    pub blob: BlobId,
+    pub dialect: Dialect,
+    pub facts: Arc<FileFacts>,
+    /// Whether the bytes are not those of HEAD's tree.
+    pub dirty: bool,
+}
+
+/// A file of the tree that has no facts, with the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherFile {
+    pub path: RepoPath,
+    pub blob: BlobId,
+    /// Whether the bytes are not those of HEAD's tree.
+    pub dirty: bool,
+    pub reason: SkipReason,
+}
+
+/// Why a file of the tree has no facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SkipReason {
+    /// Of no language that is indexed (documents, data, other languages).
+    Language,
+    /// `[index] exclude`, or outside of `include` or `languages`.
+    Excluded,
+    /// Private by rule: `.env*`, keys, `secrets/` (PRODUCT.md §8). Never opened.
+    Private,
+    TooLarge,
+    Minified,
+    Generated,
+    Binary,
+    Symlink,
+    Submodule,
+    /// A git-lfs pointer.
+    Lfs,
+    /// Dirty, and under an external filter driver that is never run.
+    Filter,
+    /// Could not be read.
+    Unreadable,
+    /// The per-file work budget was spent.
+    Budget,
+}
+
+impl SkipReason {
+    /// The stable code in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SkipReason::Language => "language",
+            SkipReason::Excluded => "excluded",
+            SkipReason::Private => "private",
+            SkipReason::TooLarge => "too_large",
+            SkipReason::Minified => "minified",
+            SkipReason::Generated => "generated",
+            SkipReason::Binary => "binary",
+            SkipReason::Symlink => "symlink",
+            SkipReason::Submodule => "submodule",
+            SkipReason::Lfs => "lfs",
+            SkipReason::Filter => "filter",
+            SkipReason::Unreadable => "unreadable",
+            SkipReason::Budget => "budget",
+        }
+    }
+}
+
+/// One tree with the facts of its files. Immutable.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// Sorted by path, unique.
+    pub files: Vec<ViewFile>,
+    /// Sorted by path, unique, disjoint from `files`.
+    pub others: Vec<OtherFile>,
+    /// The bytes of configuration that linking and test recognition read (tsconfig, jsconfig,
+    /// package.json, pnpm-workspace.yaml, pyproject.toml, setup.cfg, setup.py, pytest.ini,
+    /// tox.ini, pom.xml, build.gradle, settings.gradle, jest/vitest configs), by path.
+    pub config: BTreeMap<RepoPath, Arc<[u8]>>,
+}
+
+impl View {
+    /// The file at an index.
+    pub fn file(&self, file: FileIdx) -> &ViewFile {
+        &self.files[file.0 as usize]
+    }
+
+    /// The facts of a file.
+    pub fn facts(&self, file: FileIdx) -> &FileFacts {
+        &self.file(file).facts
+    }
+
+    /// Finds a file by its path. O(log n).
+    pub fn find(&self, path: &str) -> Option<FileIdx> {
+        self.files.binary_search_by(|f| f.path.as_str().cmp(path)).ok().map(|at| FileIdx(at as u32))
+    }
+
+    /// The row of a symbol.
+    pub fn symbol(&self, at: SymbolRef) -> &Symbol {
+        self.facts(at.file).symbol(at.symbol)
+    }
+
+    /// The qualified name of a symbol within its file.
+    pub fn qualname(&self, at: SymbolRef) -> &str {
+        let facts = self.facts(at.file);
+        facts.name(facts.symbol(at.symbol).qualname)
+    }
+
+    /// The indices of all files, in order of path.
+    pub fn indices(&self) -> impl Iterator<Item = FileIdx> + use<> {
+        (0..self.files.len() as u32).map(FileIdx)
+    }
+}

@@ -1,0 +1,1 @@
+//! Extraction: placeholder module until the goldens land.

@@ -1,0 +1,3 @@
+//! The one integration-test binary; each area is a module.
+
+mod extract;
