@@ -86,11 +86,12 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
                 return;
             }
             let parent = cursor.node();
-            if let Some(open) = stack.last_mut() {
-                if open.extent.node.start <= parent.start_byte() && parent.end_byte() <= open.extent.node.end {
-                    let at = part_of(open.extent, parent.start_byte());
-                    open.parts[at].push(0xff);
-                }
+            if let Some(open) = stack.last_mut()
+                && open.extent.node.start <= parent.start_byte()
+                && parent.end_byte() <= open.extent.node.end
+            {
+                let at = part_of(open.extent, parent.start_byte());
+                open.parts[at].push(0xff);
             }
         }
     }

@@ -3,5 +3,6 @@
 //! Facts hold names and never links: no path, no global id, no resolved target.
 
 pub mod build;
+pub mod dump;
 pub mod model;
 pub mod table;

@@ -6,8 +6,10 @@
 //! except module- or path-shaped strings ([`ExprKind::Path`]) and test titles, both redacted.
 
 use crate::base::dialect::Dialect;
+use crate::cell_enum;
 use crate::facts::table::{Cell, Hash64, Id};
-use crate::{cell_enum, id_type, table};
+use crate::id_type;
+use crate::table;
 
 id_type!(/** An interned name or short text. */ NameId);
 id_type!(/** A row of `symbols`; 0 is `<module>`. */ SymbolId);

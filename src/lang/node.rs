@@ -28,7 +28,7 @@ pub fn column(node: Node<'_>) -> u32 {
 
 /// The children of a node in order. By index: the fastest visit in tree-sitter 0.27 (LIMITS).
 pub fn children<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
-    (0..node.child_count()).filter_map(move |at| node.child(at as u32))
+    (0..node.child_count()).filter_map(move |at| node.child(at))
 }
 
 /// The named children of a node in order, extras (comments) included.
