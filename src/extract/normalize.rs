@@ -3,6 +3,7 @@
 //!
 //! One cursor pass. Each node of a definition (comments and nested definitions apart) adds
 //! "enter kind, leaf bytes, leave" to the buffer of the part it lies in: signature, body or doc.
+//! Members of a type count for their owner as well ([`ExtentOf::Member`]).
 
 use tree_sitter::Node;
 
@@ -39,6 +40,13 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
             close(stack.pop(), facts);
         }
         while next < order.len() && order[next].node.start <= node.start_byte() {
+            if order[next].node.start == node.start_byte()
+                && order[next].node.end < node.end_byte()
+                && !stack.is_empty()
+            {
+                // A call that starts its statement: a child that starts here as well is its node.
+                break;
+            }
             // An extent that ends before it could be entered has no node of its own; it stays unhashed.
             if order[next].node.end >= node.end_byte() || stack.is_empty() {
                 if let Some(outer) = stack.last_mut() {
@@ -52,7 +60,8 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
         }
         let comment = language.is_comment(node);
         let raw = !comment && language.is_raw_leaf(node);
-        if let Some(open) = stack.last_mut() {
+        for at in owners(&stack) {
+            let open = &mut stack[at];
             let bytes = source.get(node.byte_range()).unwrap_or_default();
             if comment {
                 let text = String::from_utf8_lossy(bytes);
@@ -86,15 +95,32 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
                 return;
             }
             let parent = cursor.node();
-            if let Some(open) = stack.last_mut()
-                && open.extent.node.start <= parent.start_byte()
-                && parent.end_byte() <= open.extent.node.end
-            {
-                let at = part_of(open.extent, parent.start_byte());
-                open.parts[at].push(0xff);
+            while stack.len() > 1 && stack.last().is_some_and(|open| !contains(open.extent, parent)) {
+                close(stack.pop(), facts);
+            }
+            for at in owners(&stack) {
+                let open = &mut stack[at];
+                if contains(open.extent, parent) {
+                    let part = part_of(open.extent, parent.start_byte());
+                    open.parts[part].push(0xff);
+                }
             }
         }
     }
+}
+
+/// The definitions whose tokens those read now are, as positions on the stack: the innermost
+/// one, and the one around it for as long as what is inside is only a member.
+fn owners(stack: &[Open<'_>]) -> std::ops::Range<usize> {
+    let mut first = stack.len().saturating_sub(1);
+    while first > 0 && matches!(stack[first].extent.of, ExtentOf::Member(_)) {
+        first -= 1;
+    }
+    first..stack.len()
+}
+
+fn contains(extent: &Extent, node: Node<'_>) -> bool {
+    extent.node.start <= node.start_byte() && node.end_byte() <= extent.node.end
 }
 
 fn part_of(extent: &Extent, byte: usize) -> usize {
@@ -111,7 +137,7 @@ fn close(open: Option<Open<'_>>, facts: &mut FileFacts) {
     let Some(open) = open else { return };
     let [signature, body, doc, acting] = open.parts.map(|part| short(&part));
     match open.extent.of {
-        ExtentOf::Symbol(id) => {
+        ExtentOf::Symbol(id) | ExtentOf::Member(id) => {
             let symbol = &mut facts.symbols[id.index()];
             (symbol.sig_hash, symbol.body_hash, symbol.doc_hash, symbol.act_hash) = (signature, body, doc, acting);
         }

@@ -51,6 +51,9 @@ pub struct Extent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtentOf {
     Symbol(SymbolId),
+    /// A member that is part of its owner's contract: a member of an interface or object type, an
+    /// enum member, a plain property of an object literal. Its tokens count for the owner too.
+    Member(SymbolId),
     TestBlock(TestBlockId),
 }
 
