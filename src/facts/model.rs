@@ -564,18 +564,24 @@ cell_enum!(
         ObjectAssign = "object_assign",
         /// `Object.defineProperty(X, "m", …)`: as an assignment of `target`.
         DefineProperty = "define_property",
+        /// `x = e` in ECMAScript and Java, where another row declares `x`: the name is looked up
+        /// from `scope` and this row adds a value to it. Declarations with a value are `=`; in
+        /// Python, where assigning declares, all are `=`.
+        Reassign = "reassign",
     }
 );
 
 table!(
-    /// An assignment to a name or property chain, in source order within the file.
+    /// An assignment to a name or property chain, in source order within the file. `scope` is
+    /// where the name is declared when the row declares it (a `var` is hoisted to its function),
+    /// else where the statement stands.
     Binding in "binding" {
         scope: ScopeId,
         origin: Origin,
         branch: Branch,
         /// The bound name; `None` when `target` is a chain.
         name: Option<NameId>,
-        /// `self.x`, `exports.f`, `X.prototype.m`, `a.b.c`.
+        /// `self.x`, `this.x`, `exports.f`, `X.prototype.m`, `a.b.c`; of any origin that assigns.
         target: Option<ExprId>,
         value: Option<ExprId>,
         ty: Option<TypeId>,
