@@ -7,4 +7,6 @@ pub mod extract;
 pub mod facts;
 pub mod graph;
 pub mod lang;
+pub mod rank;
+pub mod report;
 pub mod view;

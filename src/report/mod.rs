@@ -1,0 +1,7 @@
+//! The bay of formats: what every answer passes on its way out (sanitizing, text, JSON, tokens, budgets).
+
+pub mod json;
+pub mod pack;
+pub mod sanitize;
+pub mod text;
+pub mod tokens;

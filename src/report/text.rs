@@ -1,0 +1,128 @@
+//! Text answers: one header line, then the body, together never above the token budget.
+
+use crate::report::sanitize;
+use crate::report::tokens;
+
+/// The smallest budget that is accepted: below it not even the header line fits.
+pub const MIN_BUDGET: usize = 64;
+
+/// What the header line says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Headline {
+    /// Repository, commit and dirty count, such as `flask@2fec0b2 +3 dirty`.
+    pub view: String,
+    /// Files still to be indexed when the answer was made; 0 is fresh.
+    pub n_pending: usize,
+    /// How many things of how many are shown, and what they are.
+    pub shown: Option<Shown>,
+}
+
+/// `12 of 40 callers`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub n: usize,
+    pub total: usize,
+    pub noun: &'static str,
+}
+
+impl Headline {
+    /// The header line, without its line end.
+    pub fn line(&self, n_tokens: usize, budget: usize) -> String {
+        let mut line = sanitize::line(&self.view, 80);
+        line.push_str(&format!(" | {n_tokens}/{budget} tokens"));
+        match self.n_pending {
+            0 => line.push_str(" | fresh"),
+            n => line.push_str(&format!(" | stale: {n} pending")),
+        }
+        if let Some(Shown { n, total, noun }) = &self.shown {
+            line.push_str(&format!(" | {n} of {total} {noun}"));
+        }
+        line
+    }
+
+    /// The tokens to set aside for the header line under a budget.
+    pub fn reserve(&self, budget: usize) -> usize {
+        tokens::count(&(self.line(budget, budget) + "\n")) + 1
+    }
+}
+
+/// Puts the header line above `body` (lines without line ends) and keeps within `budget`.
+///
+/// Lines that do not fit are left out from the end, and a last line says how many. Blank body
+/// lines are dropped. The number in the header is the exact count of the whole text, which ends
+/// with a line end.
+pub fn compose(headline: &Headline, body: &[String], budget: usize) -> String {
+    let mut lines: Vec<&str> = body.iter().map(String::as_str).filter(|l| !l.trim().is_empty()).collect();
+    let costs: Vec<usize> = lines.iter().map(|l| tokens::count(l) + 1).collect();
+    let room = budget.saturating_sub(headline.reserve(budget));
+    let total: usize = costs.iter().sum();
+    let mut notice = String::new();
+    if total > room {
+        // The real cost is at most the sum of the parts; the notice line takes up to 24 tokens.
+        let mut left = room.saturating_sub(24);
+        let mut n_kept = 0;
+        for cost in &costs {
+            if *cost > left {
+                break;
+            }
+            left -= cost;
+            n_kept += 1;
+        }
+        notice = format!("… {} more lines do not fit the budget; narrow the question", lines.len() - n_kept);
+        lines.truncate(n_kept);
+    }
+    loop {
+        let mut text = lines.join("\n");
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        if !notice.is_empty() && tokens::count(&notice) + 1 < room {
+            text.push_str(&notice);
+            text.push('\n');
+        }
+        let n_body = tokens::count(&text);
+        let mut n_tokens = n_body + headline.reserve(budget);
+        for _ in 0..4 {
+            let exact = n_body + tokens::count(&(headline.line(n_tokens, budget) + "\n"));
+            if exact == n_tokens {
+                break;
+            }
+            n_tokens = exact;
+        }
+        let whole = format!("{}\n{text}", headline.line(n_tokens, budget));
+        if tokens::count(&whole) <= budget || lines.pop().is_none() {
+            return whole;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Headline, Shown, compose};
+    use crate::report::tokens;
+
+    #[test]
+    fn the_header_says_the_exact_count() {
+        let headline = Headline {
+            view: "flask@2fec0b2 +3 dirty".into(),
+            n_pending: 0,
+            shown: Some(Shown { n: 1, total: 2, noun: "callers" }),
+        };
+        let text = compose(&headline, &["src/a.py:3 f calls".into()], 4000);
+        let n_tokens = tokens::count(&text);
+        assert_eq!(
+            text,
+            format!("flask@2fec0b2 +3 dirty | {n_tokens}/4000 tokens | fresh | 1 of 2 callers\nsrc/a.py:3 f calls\n")
+        );
+    }
+
+    #[test]
+    fn no_budget_is_passed() {
+        let body: Vec<String> = (0..400).map(|n| format!("src/folder_{n}/module.py:{n} some_function_{n}")).collect();
+        for budget in [64, 65, 80, 100, 101, 500, 999, 1000, 1001, 4000] {
+            let text = compose(&Headline::default(), &body, budget);
+            assert!(tokens::count(&text) <= budget, "{budget}: {text}");
+            assert!(text.contains("more lines do not fit"), "{budget}");
+        }
+    }
+}
