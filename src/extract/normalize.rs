@@ -9,7 +9,7 @@ use tree_sitter::Node;
 
 use crate::base::id::Digest;
 use crate::facts::build::{Extent, ExtentOf};
-use crate::facts::model::FileFacts;
+use crate::facts::model::{FileFacts, SymbolKind};
 use crate::facts::table::{Hash64, Id};
 use crate::lang::language::Language;
 
@@ -49,7 +49,7 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
             }
             // An extent that ends before it could be entered has no node of its own; it stays unhashed.
             if order[next].node.end >= node.end_byte() || stack.is_empty() {
-                if let Some(outer) = stack.last_mut() {
+                if let Some(outer) = stack.last_mut().filter(|outer| leaves_mark(outer.extent, order[next], facts)) {
                     // A nested definition leaves a mark, so that moving one is seen by its owner only as order.
                     let part = part_of(outer.extent, order[next].node.start);
                     outer.parts[part].push(0xfe);
@@ -109,6 +109,17 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
     }
 }
 
+/// Whether a nested definition is seen by its owner at all. In a function its place counts; a
+/// module, type or test block does not change by getting one more definition, test or import.
+fn leaves_mark(outer: &Extent, inner: &Extent, facts: &FileFacts) -> bool {
+    match (outer.of, inner.of) {
+        (_, ExtentOf::Apart) | (ExtentOf::TestBlock(_) | ExtentOf::Apart, _) => false,
+        (ExtentOf::Symbol(id) | ExtentOf::Member(id), _) => {
+            matches!(facts.symbol(id).kind, SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor)
+        }
+    }
+}
+
 /// The definitions whose tokens those read now are, as positions on the stack: the innermost
 /// one, and the one around it for as long as what is inside is only a member.
 fn owners(stack: &[Open<'_>]) -> std::ops::Range<usize> {
@@ -150,6 +161,7 @@ fn close(open: Option<Open<'_>>, facts: &mut FileFacts) {
             ]);
             facts.test_blocks[id.index()].body_hash = Hash64(whole.short());
         }
+        ExtentOf::Apart => {}
     }
 }
 

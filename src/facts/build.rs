@@ -55,6 +55,9 @@ pub enum ExtentOf {
     /// enum member, a plain property of an object literal. Its tokens count for the owner too.
     Member(SymbolId),
     TestBlock(TestBlockId),
+    /// An import or re-export statement: its rows are compared by themselves, so that its tokens
+    /// count for no symbol (else each new import would be a change of the module's code).
+    Apart,
 }
 
 /// The builder of one file's facts.
@@ -249,6 +252,12 @@ impl FactsBuilder {
     /// Records the bytes of a symbol's parts, for hashing.
     pub fn extent(&mut self, extent: Extent) {
         self.extents.push(extent);
+    }
+
+    /// Records the bytes of an import or re-export statement, which count for no symbol's hash.
+    pub fn apart(&mut self, node: std::ops::Range<usize>) {
+        let nothing = node.start..node.start;
+        self.extent(Extent { of: ExtentOf::Apart, node, body: nothing.clone(), doc: nothing });
     }
 
     /// Opens a scope below the innermost one. `symbol`: the function, class, namespace whose

@@ -3,6 +3,7 @@
 //! Facts hold names and never links: no path, no global id, no resolved target.
 
 pub mod build;
+pub mod delta;
 pub mod dump;
 pub mod model;
 pub mod table;
