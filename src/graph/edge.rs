@@ -198,6 +198,8 @@ pub struct Graph {
     pub file_uses: Vec<FileUse>,
     /// Files whose imports or calls are blind: computed imports, eval (`safe` falls back to file reach).
     pub blind: Vec<FileIdx>,
+    /// Classes with an ancestor outside of the repository, which may call their methods; sorted.
+    pub open_classes: Vec<SymbolRef>,
     /// References of each file that were judged external to the repository.
     pub n_external: Vec<u32>,
     /// Indices into `edges` sorted by (to, from, line): the reverse adjacency.
@@ -216,6 +218,8 @@ impl Graph {
         self.file_uses.dedup_by_key(|u| (u.from, u.to));
         self.blind.sort_unstable();
         self.blind.dedup();
+        self.open_classes.sort_unstable();
+        self.open_classes.dedup();
         self.by_target = (0..self.edges.len() as u32).collect();
         let edges = &self.edges;
         self.by_target.sort_unstable_by_key(|at| {
@@ -232,10 +236,21 @@ impl Graph {
         &self.edges[start..end]
     }
 
+    /// As `edges_from`, each with its index in `edges`.
+    pub fn indexed_edges_from(&self, from: SymbolRef) -> impl Iterator<Item = (u32, &Edge)> {
+        let start = self.edges.partition_point(|e| e.from < from);
+        (start as u32..).zip(self.edges[start..].iter().take_while(move |e| e.from == from))
+    }
+
     /// The edges that reach a symbol, in order of source and line.
     pub fn edges_to(&self, to: SymbolRef) -> impl Iterator<Item = &Edge> {
+        self.indices_to(to).map(|at| &self.edges[at as usize])
+    }
+
+    /// As `edges_to`, but the indices in `edges`.
+    pub fn indices_to(&self, to: SymbolRef) -> impl Iterator<Item = u32> + '_ {
         let start = self.by_target.partition_point(|at| self.edges[*at as usize].to < to);
         let end = self.by_target.partition_point(|at| self.edges[*at as usize].to <= to);
-        self.by_target[start..end].iter().map(|at| &self.edges[*at as usize])
+        self.by_target[start..end].iter().copied()
     }
 }

@@ -1,3 +1,5 @@
 //! The graph: facts linked across files, with evidence and confidence.
 
 pub mod edge;
+pub mod file_graph;
+pub mod reach;
