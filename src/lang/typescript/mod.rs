@@ -1,5 +1,7 @@
 //! TypeScript and JavaScript: `.ts .tsx .mts .cts .d.ts .js .jsx .mjs .cjs`.
 
+pub mod naming;
+
 use tree_sitter::{Node, Tree};
 
 use crate::base::dialect::Dialect;
