@@ -1,5 +1,7 @@
 //! Python: `.py` and `.pyi`.
 
+pub mod naming;
+
 use tree_sitter::{Node, Tree};
 
 use crate::base::dialect::Dialect;
