@@ -11,6 +11,9 @@ use serde_json::Value;
 use crate::base::path::RepoPath;
 use crate::lang::typescript::naming::package::Packages;
 
+/// Keys of `paths` with their targets, in written order.
+type PathMap = Vec<(String, Vec<String>)>;
+
 /// Depth of `extends` that is followed; the compiler refuses circles.
 const MAX_EXTENDS: usize = 16;
 
@@ -20,7 +23,7 @@ struct Project {
     /// Where non-relative names are looked up, when set.
     base_url: Option<RepoPath>,
     /// `paths` keys with their targets, relative to `paths_base`.
-    paths: Vec<(String, Vec<String>)>,
+    paths: PathMap,
     paths_base: RepoPath,
     root_dirs: Vec<RepoPath>,
     /// `None`: every file below the folder.
@@ -47,7 +50,7 @@ pub(crate) struct Mapped {
 #[derive(Default, Clone)]
 struct Options {
     base_url: Option<RepoPath>,
-    paths: Option<(RepoPath, Vec<(String, Vec<String>)>)>,
+    paths: Option<(RepoPath, PathMap)>,
     root_dirs: Option<Vec<RepoPath>>,
     include: Option<(RepoPath, Vec<String>)>,
     files: Option<(RepoPath, Vec<String>)>,
