@@ -4,6 +4,7 @@ pub mod java;
 pub mod language;
 pub mod node;
 pub mod python;
+pub mod testing;
 pub mod typescript;
 
 use crate::base::dialect::Dialect;

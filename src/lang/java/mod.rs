@@ -1,5 +1,7 @@
 //! Java.
 
+pub mod tests;
+
 use tree_sitter::{Node, Tree};
 
 use crate::base::dialect::Dialect;

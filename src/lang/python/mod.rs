@@ -1,6 +1,7 @@
 //! Python: `.py` and `.pyi`.
 
 pub mod naming;
+pub mod tests;
 
 use tree_sitter::{Node, Tree};
 

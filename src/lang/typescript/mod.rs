@@ -1,6 +1,7 @@
 //! TypeScript and JavaScript: `.ts .tsx .mts .cts .d.ts .js .jsx .mjs .cjs`.
 
 pub mod naming;
+pub mod tests;
 
 use tree_sitter::{Node, Tree};
 
