@@ -5,6 +5,7 @@ pub mod atlas;
 pub mod base;
 pub mod extract;
 pub mod facts;
+pub mod git;
 pub mod graph;
 pub mod lang;
 pub mod rank;

@@ -1,0 +1,16 @@
+//! Which bytes: repositories, snapshots of commits and of the worktree, history. The only door
+//! to gix and to `ignore`.
+//!
+//! Nothing here takes a lock, writes into the repository, runs a filter driver or a hook, or
+//! speaks to a network.
+
+pub mod blob;
+pub mod convert;
+mod folder;
+pub mod history;
+pub mod read;
+pub mod repo;
+pub mod snapshot;
+mod stat;
+mod tree;
+mod worktree;

@@ -1,0 +1,77 @@
+//! The snapshot of a commit: its tree, flattened.
+
+use gix::bstr::BString;
+use gix::index::entry::Mode;
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::BlobId;
+use crate::git::blob;
+use crate::git::snapshot::{Entry, EntryKind, Place, Snapshot, decode_path, finish_entries};
+
+/// The files of a commit.
+pub(crate) fn snapshot(repo: &gix::Repository, commit: &str) -> Result<Snapshot> {
+    let files = files_of_commit(repo, commit)?;
+    let entries = files
+        .into_iter()
+        .filter_map(|file| {
+            let (path, raw_path) = decode_path(&file.path)?;
+            Some(Entry {
+                path,
+                raw_path,
+                kind: file.kind,
+                blob: file.blob,
+                len_bytes: None,
+                dirty: false,
+                place: Place::Object,
+                trouble: None,
+            })
+        })
+        .collect();
+    Ok(Snapshot { entries: finish_entries(entries), deleted: Vec::new(), commit: Some(commit.to_owned()) })
+}
+
+/// A file of a tree object.
+#[derive(Clone, Debug)]
+pub(crate) struct TreeFile {
+    pub path: BString,
+    pub kind: EntryKind,
+    pub blob: BlobId,
+}
+
+/// Flattens a commit's tree, sorted by the bytes of the path.
+pub(crate) fn files_of_commit(repo: &gix::Repository, commit: &str) -> Result<Vec<TreeFile>> {
+    let broken = |source: gix::Error| {
+        Error::new(ErrorKind::Git, format!("cannot read the tree of commit `{commit}`"))
+            .hint("`git fsck` says what is missing")
+            .source(source)
+    };
+    let id = gix::ObjectId::from_hex(commit.as_bytes()).map_err(broken)?;
+    let tree = repo.find_commit(id).and_then(|c| c.tree_id().map(|t| t.detach())).map_err(broken)?;
+    files_of_tree(repo, &tree, b"").map_err(broken)
+}
+
+/// Flattens a tree, each path after `prefix` (empty, or ending in `/`).
+pub(crate) fn files_of_tree(
+    repo: &gix::Repository,
+    tree: &gix::oid,
+    prefix: &[u8],
+) -> std::result::Result<Vec<TreeFile>, gix::Error> {
+    let index = repo.index_from_tree(tree)?;
+    let files = index.entries().iter().filter_map(|entry| {
+        let mut path = BString::from(prefix);
+        path.extend_from_slice(entry.path(&index));
+        Some(TreeFile { path, kind: kind_of(entry.mode)?, blob: blob::from_oid(&entry.id) })
+    });
+    Ok(files.collect())
+}
+
+/// The kind of an index mode; `None` for folders.
+pub(crate) fn kind_of(mode: Mode) -> Option<EntryKind> {
+    match mode {
+        Mode::FILE => Some(EntryKind::File),
+        Mode::FILE_EXECUTABLE => Some(EntryKind::Executable),
+        Mode::SYMLINK => Some(EntryKind::Symlink),
+        Mode::COMMIT => Some(EntryKind::Submodule),
+        _ => None,
+    }
+}
