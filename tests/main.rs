@@ -1,4 +1,5 @@
 //! The one integration-test binary; each area is a module.
 
 mod extract;
+mod git;
 mod house;

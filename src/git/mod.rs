@@ -11,6 +11,6 @@ pub mod history;
 pub mod read;
 pub mod repo;
 pub mod snapshot;
-mod stat;
+pub mod stat;
 mod tree;
 mod worktree;

@@ -75,9 +75,10 @@ impl Reader {
     /// # Errors
     /// `Git` when it is not there (a partial clone) or cannot be read; `NotARepository` without git.
     pub fn object(&self, id: &BlobId) -> Result<Vec<u8>> {
-        let git = self.git.as_ref().ok_or_else(|| {
-            Error::new(ErrorKind::NotARepository, format!("no git objects here to read `{id}` from"))
-        })?;
+        let git = self
+            .git
+            .as_ref()
+            .ok_or_else(|| Error::new(ErrorKind::NotARepository, format!("no git objects here to read `{id}` from")))?;
         let mut bytes = Vec::new();
         git.objects.find_blob(&blob::to_oid(id), &mut bytes).map_err(|source| {
             Error::new(ErrorKind::Git, format!("cannot read blob `{id}`"))

@@ -157,11 +157,7 @@ pub fn changed_paths(old: &Snapshot, new: &Snapshot) -> Vec<PathChange> {
     sides
         .into_iter()
         .filter(|(_, [old, new])| old.map(state) != new.map(state))
-        .map(|(path, [old, new])| PathChange {
-            path: path.clone(),
-            old: old.map(|e| e.blob),
-            new: new.map(|e| e.blob),
-        })
+        .map(|(path, [old, new])| PathChange { path: path.clone(), old: old.map(|e| e.blob), new: new.map(|e| e.blob) })
         .collect()
 }
 

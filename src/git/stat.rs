@@ -185,6 +185,5 @@ pub(crate) fn is_racy(stat: &Stat, recorded: Moment) -> bool {
 /// both sides have them.
 pub(crate) fn matches(disk: &Stat, recorded: &Stat, options: stat::Options) -> bool {
     let same = |a: u32, b: u32| a == 0 || b == 0 || a == b;
-    disk.matches(recorded, options)
-        && (!options.check_stat || same(disk.mtime.nsecs, recorded.mtime.nsecs))
+    disk.matches(recorded, options) && (!options.check_stat || same(disk.mtime.nsecs, recorded.mtime.nsecs))
 }

@@ -3,8 +3,8 @@
 //! Tracked files cost an `lstat`; only those are opened whose stat differs from the index's or
 //! is too fresh to be believed, and untracked ones.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Mode, Stat, stat};
@@ -45,7 +45,11 @@ enum Found {
     /// Only the index has it.
     Sparse,
     /// Its bytes must be hashed.
-    Changed { kind: EntryKind, stat: Stat, len_bytes: u64 },
+    Changed {
+        kind: EntryKind,
+        stat: Stat,
+        len_bytes: u64,
+    },
     Unreadable,
 }
 
@@ -85,13 +89,14 @@ pub(crate) fn snapshot(
     let shared = git.clone().into_sync();
     let (found, untracked) = if options.jobs > 1 {
         std::thread::scope(|scope| {
-            let walk = scope.spawn(|| untracked(&shared.to_thread_local(), &index));
+            let walk = scope.spawn(|| untracked(&shared.to_thread_local(), &index, &sparse));
             let found = comparison.compare_all(&rows, options.jobs);
-            let untracked = walk.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Git, "the folder walk broke off")));
+            let untracked =
+                walk.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Git, "the folder walk broke off")));
             (found, untracked)
         })
     } else {
-        (comparison.compare_all(&rows, 1), untracked(git, &index))
+        (comparison.compare_all(&rows, 1), untracked(git, &index, &sparse))
     };
     let untracked = untracked?;
 
@@ -131,7 +136,7 @@ pub(crate) fn snapshot(
 
     let commit = history::head(git)?;
     let mut snapshot = Snapshot { entries: finish_entries(entries), deleted: Vec::new(), commit };
-    mark_dirty(git, &index, &mut snapshot)?;
+    mark_dirty(git, &mut snapshot)?;
     Ok(snapshot)
 }
 
@@ -177,16 +182,10 @@ fn rows<'i>(index: &'i gix::index::State, sparse: &'i [TreeFile]) -> Vec<Row<'i>
         });
     }
     for file in sparse {
-        let mode = match file.kind {
-            EntryKind::File => Mode::FILE,
-            EntryKind::Executable => Mode::FILE_EXECUTABLE,
-            EntryKind::Symlink => Mode::SYMLINK,
-            EntryKind::Submodule => Mode::COMMIT,
-        };
         rows.push(Row {
             path: file.path.as_bstr(),
             kind: file.kind,
-            mode,
+            mode: mode_of(file.kind),
             id: file.blob,
             stat: Stat::default(),
             is_skipped: true,
@@ -197,6 +196,15 @@ fn rows<'i>(index: &'i gix::index::State, sparse: &'i [TreeFile]) -> Vec<Row<'i>
         rows.sort_by(|a, b| a.path.cmp(b.path));
     }
     rows
+}
+
+fn mode_of(kind: EntryKind) -> Mode {
+    match kind {
+        EntryKind::File => Mode::FILE,
+        EntryKind::Executable => Mode::FILE_EXECUTABLE,
+        EntryKind::Symlink => Mode::SYMLINK,
+        EntryKind::Submodule => Mode::COMMIT,
+    }
 }
 
 /// How the index is compared with the disk.
@@ -213,9 +221,12 @@ impl Comparison<'_> {
     /// Compares every row, in order, on `jobs` threads.
     fn compare_all(&self, rows: &[Row<'_>], jobs: usize) -> Vec<Found> {
         let blocks: Vec<&[Row<'_>]> = rows.chunks(BLOCK).collect();
-        let found = each(blocks.len(), jobs, || Lstat::new(self.root), |lstat, at| {
-            blocks[at].iter().map(|row| self.compare(lstat, row)).collect::<Vec<_>>()
-        });
+        let found = each(
+            blocks.len(),
+            jobs,
+            || Lstat::new(self.root),
+            |lstat, at| blocks[at].iter().map(|row| self.compare(lstat, row)).collect::<Vec<_>>(),
+        );
         found.into_iter().flatten().collect()
     }
 
@@ -245,34 +256,53 @@ impl Comparison<'_> {
             && !is_racy(&stat, self.index_time)
             // Git marks entries that it found racy by a size of 0, which only an empty file has.
             && (stat.size != 0 || self.empty_blob == row.id);
-        if is_believed { Found::Clean(Some(metadata.len())) } else { Found::Changed { kind, stat, len_bytes: metadata.len() } }
+        if is_believed {
+            Found::Clean(Some(metadata.len()))
+        } else {
+            Found::Changed { kind, stat, len_bytes: metadata.len() }
+        }
     }
 }
 
 /// Lists untracked files that are not ignored: git's own rules, nested repositories apart.
-fn untracked(git: &gix::Repository, index: &gix::index::State) -> Result<Vec<(BString, EntryKind)>> {
+fn untracked(
+    git: &gix::Repository,
+    index: &gix::index::State,
+    sparse: &[TreeFile],
+) -> Result<Vec<(BString, EntryKind)>> {
     let broken = |source: gix::Error| {
         Error::new(ErrorKind::Git, "cannot list untracked files").hint("`git status` says more").source(source)
     };
     let mut collect = Untracked::default();
     let options = git.dirwalk_options().map_err(broken)?;
-    // A folder that sparse checkout left out may hold untracked files all the same. `.gitignore`
-    // files keep the mark: it says that they are to be read from the index.
-    let unmarked;
+    let whole;
     let index = if index.entries().iter().any(|e| e.flags.contains(Flags::SKIP_WORKTREE)) {
-        let mut copy = index.clone();
-        for (entry, path) in copy.entries_mut_with_paths() {
-            if !path.ends_with(b".gitignore") {
-                entry.flags.remove(Flags::SKIP_WORKTREE);
-            }
-        }
-        unmarked = copy;
-        &unmarked
+        whole = whole_index(index, sparse);
+        &whole
     } else {
         index
     };
     git.dirwalk(index, None::<&BStr>, &AtomicBool::new(false), options, &mut collect).map_err(broken)?;
     Ok(collect.files)
+}
+
+/// The index as if sparse checkout had left nothing out, since the folders that it leaves out may
+/// hold untracked files all the same. Only `.gitignore` files keep the mark: it says that they
+/// are to be read from the index.
+fn whole_index(index: &gix::index::State, sparse: &[TreeFile]) -> gix::index::State {
+    let mut whole = index.clone();
+    whole.remove_entries(|_, _, entry| entry.mode.is_sparse());
+    for file in sparse {
+        let (id, mode) = (blob::to_oid(&file.blob), mode_of(file.kind));
+        whole.dangerously_push_entry(Stat::default(), id, Flags::SKIP_WORKTREE, mode, file.path.as_bstr());
+    }
+    whole.sort_entries();
+    for (entry, path) in whole.entries_mut_with_paths() {
+        if !path.ends_with(b".gitignore") {
+            entry.flags.remove(Flags::SKIP_WORKTREE);
+        }
+    }
+    whole
 }
 
 /// Keeps files and symlinks of what a walk meets.
@@ -326,13 +356,12 @@ fn hash_all(
     })
 }
 
-/// Compares with HEAD's tree. O(1) when the index is known to be that tree.
-fn mark_dirty(git: &gix::Repository, index: &gix::index::State, snapshot: &mut Snapshot) -> Result<()> {
+/// Compares with HEAD's tree.
+fn mark_dirty(git: &gix::Repository, snapshot: &mut Snapshot) -> Result<()> {
     let Some(commit) = snapshot.commit.clone() else {
         snapshot.entries.iter_mut().for_each(|e| e.dirty = true);
         return Ok(());
     };
-    let _ = index;
     let head = tree::snapshot(git, &commit)?;
     let mut old = head.entries.into_iter().peekable();
     for entry in &mut snapshot.entries {
