@@ -913,6 +913,28 @@ macro_rules! for_each_table {
     };
 }
 
+impl ImportKind {
+    /// Whether it brings in all names of its module.
+    pub fn is_star(self) -> bool {
+        matches!(self, ImportKind::Star | ImportKind::StaticStar)
+    }
+}
+
+impl SymbolKind {
+    /// Whether it is a type with members: class, interface, enum, record, annotation.
+    pub fn is_class(self) -> bool {
+        matches!(
+            self,
+            SymbolKind::Class | SymbolKind::Interface | SymbolKind::Enum | SymbolKind::Record | SymbolKind::Annotation
+        )
+    }
+
+    /// Whether it is called: function, method, constructor.
+    pub fn is_function(self) -> bool {
+        matches!(self, SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor)
+    }
+}
+
 impl FileFacts {
     /// The text of an interned name.
     pub fn name(&self, id: NameId) -> &str {

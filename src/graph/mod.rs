@@ -2,4 +2,6 @@
 
 pub mod edge;
 pub mod file_graph;
+pub mod names;
 pub mod reach;
+pub mod value;

@@ -181,7 +181,7 @@ impl<'a> Search<'a> {
     fn step_class(&mut self, at: SymbolRef, hop: Hop) {
         let facts = self.view.facts(at.file);
         let symbol = facts.symbol(at.symbol);
-        if is_class(symbol.kind) {
+        if symbol.kind.is_class() {
             for (row, member) in facts.symbols.iter().enumerate() {
                 let constructs = member.kind == SymbolKind::Constructor
                     || matches!(facts.name(member.name), "__init__" | "__new__" | "constructor");
@@ -218,11 +218,4 @@ impl<'a> Search<'a> {
             self.extend(at, hop, from, MAY_REACH, Via::Name(row));
         }
     }
-}
-
-fn is_class(kind: SymbolKind) -> bool {
-    matches!(
-        kind,
-        SymbolKind::Class | SymbolKind::Interface | SymbolKind::Enum | SymbolKind::Record | SymbolKind::Annotation
-    )
 }

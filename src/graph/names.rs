@@ -1,0 +1,354 @@
+//! Names of a view: every text interned once in sorted order, and per file the tables that
+//! answer "what declares this name in this scope" without walking facts.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::facts::model::{
+    Binding, ExprId, ExprKind, FileFacts, NameId, Origin, ScopeId, ScopeKind, SymbolId, SymbolKind,
+};
+use crate::facts::table::Id;
+use crate::view::{FileIdx, SymbolRef, View};
+
+/// A text of the view. Ordered as the texts are, so that orders by it are stable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text(pub u32);
+
+/// What declares a name in a scope: a row of one of the file's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Decl {
+    Symbol(u32),
+    Param(u32),
+    Binding(u32),
+    Import(u32),
+}
+
+/// The tables of one file. All rows sorted for binary search.
+#[derive(Debug, Default)]
+pub struct FileNames {
+    /// The text of each interned name of the file.
+    texts: Vec<Text>,
+    /// (text, name), sorted.
+    by_text: Vec<(Text, NameId)>,
+    /// (scope, name, declaration), sorted; declarations in row order.
+    decls: Vec<(ScopeId, NameId, Decl)>,
+    /// (class, member name, binding row): `self.x = …` in a method, sorted.
+    fields: Vec<(SymbolId, NameId, u32)>,
+    /// (root name of the chain, its text with the last part cut, last part, binding row), sorted.
+    assigned: Vec<(String, NameId, u32)>,
+    /// (binding row of a re-assignment by its name).
+    reassigned: Vec<(NameId, u32)>,
+    /// Children of each symbol, (parent, child), sorted.
+    children: Vec<(SymbolId, SymbolId)>,
+    /// (scope, row of its returns), sorted.
+    returns: Vec<(ScopeId, u32)>,
+    /// (scope, import row) of star imports, sorted.
+    stars: Vec<u32>,
+    /// The call and argument position in which a lambda or function expression stands.
+    context: Vec<(ExprId, ExprId, u32)>,
+    /// (binding's value, binding row), sorted: which binding an expression initialises.
+    values: Vec<(ExprId, u32)>,
+    /// (lambda's scope, its expression), sorted.
+    lambdas: Vec<(ScopeId, ExprId)>,
+}
+
+/// The names of a view.
+pub struct Names<'v> {
+    pub view: &'v View,
+    texts: Vec<&'v str>,
+    files: Vec<FileNames>,
+    /// Members (of classes and object shapes) by text, sorted by symbol.
+    members: HashMap<Text, Vec<SymbolRef>>,
+}
+
+impl<'v> Names<'v> {
+    /// Interns and indexes every file of a view. O(facts) plus a sort of distinct texts.
+    pub fn new(view: &'v View) -> Self {
+        let mut texts: Vec<&str> = view
+            .files
+            .par_iter()
+            .fold(Vec::new, |mut all: Vec<&str>, file| {
+                all.extend(file.facts.names.iter().map(|name| &**name));
+                all
+            })
+            .map(|mut all| {
+                all.sort_unstable();
+                all.dedup();
+                all
+            })
+            .reduce(Vec::new, |mut one, other| {
+                one.extend(other);
+                one.sort_unstable();
+                one.dedup();
+                one
+            });
+        texts.dedup();
+        let files: Vec<FileNames> = view.files.par_iter().map(|file| FileNames::new(&file.facts, &texts)).collect();
+        let mut members: HashMap<Text, Vec<SymbolRef>> = HashMap::new();
+        for file in view.indices() {
+            let facts = view.facts(file);
+            for (row, symbol) in facts.symbols.iter().enumerate() {
+                if is_member(facts, SymbolId::new(row)) {
+                    let text = files[file.0 as usize].texts[symbol.name.index()];
+                    members.entry(text).or_default().push(SymbolRef { file, symbol: SymbolId::new(row) });
+                }
+            }
+        }
+        Names { view, texts, files, members }
+    }
+
+    /// The text of an interned text.
+    pub fn str(&self, text: Text) -> &'v str {
+        self.texts[text.0 as usize]
+    }
+
+    /// The interned form of a text; `None` when no file of the view holds it.
+    pub fn find(&self, text: &str) -> Option<Text> {
+        self.texts.binary_search(&text).ok().map(|at| Text(at as u32))
+    }
+
+    /// The text of a file's name.
+    pub fn text(&self, file: FileIdx, name: NameId) -> Text {
+        self.file(file).texts[name.index()]
+    }
+
+    /// The name of a text in a file; `None` when the file does not hold it.
+    pub fn name_in(&self, file: FileIdx, text: Text) -> Option<NameId> {
+        let by_text = &self.file(file).by_text;
+        by_text.binary_search_by_key(&text, |row| row.0).ok().map(|at| by_text[at].1)
+    }
+
+    /// The tables of a file.
+    pub fn file(&self, file: FileIdx) -> &FileNames {
+        &self.files[file.0 as usize]
+    }
+
+    /// The members of that name in the whole view, sorted.
+    pub fn members_named(&self, text: Text) -> &[SymbolRef] {
+        self.members.get(&text).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Whether a symbol is a member: of a class, an interface, an object shape.
+fn is_member(facts: &FileFacts, id: SymbolId) -> bool {
+    let symbol = facts.symbol(id);
+    if id.index() == 0 || symbol.kind == SymbolKind::Constructor {
+        return false;
+    }
+    matches!(facts.scope(symbol.declared_in).kind, ScopeKind::Class | ScopeKind::Object)
+        || matches!(symbol.kind, SymbolKind::Method | SymbolKind::Property | SymbolKind::Field)
+}
+
+/// The rows of a sorted table whose key is `key`.
+fn rows<T, K: Ord>(table: &[T], key: K, of: impl Fn(&T) -> K) -> &[T] {
+    let start = table.partition_point(|row| of(row) < key);
+    let end = table.partition_point(|row| of(row) <= key);
+    &table[start..end]
+}
+
+impl FileNames {
+    fn new(facts: &FileFacts, all: &[&str]) -> Self {
+        let texts: Vec<Text> = facts
+            .names
+            .iter()
+            .map(|name| {
+                let at = all.binary_search(&&**name).expect("because every name of the view was collected");
+                Text(at as u32)
+            })
+            .collect();
+        let mut table = FileNames { texts, ..FileNames::default() };
+        table.by_text = table.texts.iter().enumerate().map(|(at, text)| (*text, NameId::new(at))).collect();
+        for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
+            table.decls.push((symbol.declared_in, symbol.name, Decl::Symbol(row as u32)));
+            if let Some(parent) = symbol.parent {
+                table.children.push((parent, SymbolId::new(row)));
+            }
+        }
+        for (row, param) in facts.params.iter().enumerate() {
+            if let Some(name) = param.name {
+                table.decls.push((param.scope, name, Decl::Param(row as u32)));
+            }
+        }
+        for (row, import) in facts.imports.iter().enumerate() {
+            if let Some(local) = import.local {
+                table.decls.push((import.scope, local, Decl::Import(row as u32)));
+            }
+            if import.local.is_none() && import.kind.is_star() {
+                table.stars.push(row as u32);
+            }
+        }
+        for (row, binding) in facts.bindings.iter().enumerate() {
+            table.index_binding(facts, row as u32, binding);
+        }
+        table.returns = facts.returns.iter().enumerate().map(|(row, r)| (r.scope, row as u32)).collect();
+        for (row, expr) in facts.exprs.iter().enumerate() {
+            let id = ExprId::new(row);
+            match expr.kind {
+                ExprKind::Call | ExprKind::New => {
+                    for (at, operand) in facts.operands_of(id).iter().enumerate().skip(1) {
+                        if matches!(facts.expr(operand.expr).kind, ExprKind::Lambda | ExprKind::Object) {
+                            table.context.push((operand.expr, id, at as u32));
+                        }
+                    }
+                }
+                ExprKind::Lambda | ExprKind::Object | ExprKind::ClassValue => {
+                    if let Some(scope) = expr.scope {
+                        table.lambdas.push((scope, id));
+                    }
+                }
+                _ => {}
+            }
+        }
+        table.by_text.sort_unstable();
+        table.decls.sort_unstable();
+        table.fields.sort_unstable();
+        table.assigned.sort_unstable();
+        table.reassigned.sort_unstable();
+        table.children.sort_unstable();
+        table.returns.sort_unstable();
+        table.context.sort_unstable();
+        table.values.sort_unstable();
+        table.lambdas.sort_unstable();
+        table
+    }
+
+    fn index_binding(&mut self, facts: &FileFacts, row: u32, binding: &Binding) {
+        if let Some(value) = binding.value {
+            self.values.push((value, row));
+        }
+        if let Some(name) = binding.name {
+            if binding.origin == Origin::Reassign {
+                self.reassigned.push((name, row));
+            } else {
+                self.decls.push((binding.scope, name, Decl::Binding(row)));
+            }
+        }
+        let Some(target) = binding.target else { return };
+        let expr = facts.expr(target);
+        let (ExprKind::Attr, Some(name), Some(base)) = (expr.kind, expr.name, facts.operand(target, 0)) else {
+            return;
+        };
+        if let Some(class) = self_class(facts, base, binding.scope) {
+            self.fields.push((class, name, row));
+        } else if let Some(chain) = chain_text(facts, base) {
+            self.assigned.push((chain, name, row));
+        }
+    }
+
+    /// The declarations of a name in exactly this scope, in row order by table.
+    pub fn decls(&self, scope: ScopeId, name: NameId) -> impl Iterator<Item = Decl> + '_ {
+        rows(&self.decls, (scope, name), |row| (row.0, row.1)).iter().map(|row| row.2)
+    }
+
+    /// All declarations of a scope, sorted by name.
+    pub fn decls_of_scope(&self, scope: ScopeId) -> impl Iterator<Item = (NameId, Decl)> + '_ {
+        rows(&self.decls, scope, |row| row.0).iter().map(|row| (row.1, row.2))
+    }
+
+    /// The rows of bindings that assign `self.name` in a class's methods.
+    pub fn fields(&self, class: SymbolId, name: NameId) -> impl Iterator<Item = u32> + '_ {
+        rows(&self.fields, (class, name), |row| (row.0, row.1)).iter().map(|row| row.2)
+    }
+
+    /// The rows of bindings that assign `chain.name`, where `chain` is dotted text.
+    pub fn assigned<'s>(&'s self, chain: &'s str, name: NameId) -> impl Iterator<Item = u32> + 's {
+        self.all_assigned(chain).filter(move |row| row.0 == name).map(|row| row.1)
+    }
+
+    /// Every (member name, binding row) that is assigned to `chain`.
+    pub fn all_assigned<'s>(&'s self, chain: &'s str) -> impl Iterator<Item = (NameId, u32)> + 's {
+        let start = self.assigned.partition_point(|row| row.0.as_str() < chain);
+        self.assigned[start..].iter().take_while(move |row| row.0 == chain).map(|row| (row.1, row.2))
+    }
+
+    /// The rows that assign a name anew, in any scope of the file.
+    pub fn reassigned(&self, name: NameId) -> impl Iterator<Item = u32> + '_ {
+        rows(&self.reassigned, name, |row| row.0).iter().map(|row| row.1)
+    }
+
+    /// The symbols directly below a symbol, in order.
+    pub fn children(&self, parent: SymbolId) -> impl Iterator<Item = SymbolId> + '_ {
+        rows(&self.children, parent, |row| row.0).iter().map(|row| row.1)
+    }
+
+    /// The rows of `returns` of a function's scope.
+    pub fn returns(&self, scope: ScopeId) -> impl Iterator<Item = u32> + '_ {
+        rows(&self.returns, scope, |row| row.0).iter().map(|row| row.1)
+    }
+
+    /// The rows of star imports, in order.
+    pub fn stars(&self) -> &[u32] {
+        &self.stars
+    }
+
+    /// The call in which an expression stands as an operand, and the operand's position.
+    pub fn context(&self, expr: ExprId) -> Option<(ExprId, u32)> {
+        rows(&self.context, expr, |row| row.0).first().map(|row| (row.1, row.2))
+    }
+
+    /// The binding that an expression is the value of.
+    pub fn binding_of_value(&self, value: ExprId) -> Option<u32> {
+        rows(&self.values, value, |row| row.0).first().map(|row| row.1)
+    }
+
+    /// The expression that opens a lambda's, object's or class expression's scope.
+    pub fn expr_of_scope(&self, scope: ScopeId) -> Option<ExprId> {
+        rows(&self.lambdas, scope, |row| row.0).first().map(|row| row.1)
+    }
+}
+
+/// The class whose instance `base` is, when it is `this` or the first parameter of a method.
+fn self_class(facts: &FileFacts, base: ExprId, scope: ScopeId) -> Option<SymbolId> {
+    let expr = facts.expr(base);
+    let is_this = expr.kind == ExprKind::This || (expr.kind == ExprKind::Name && facts.text(expr.name) == "this");
+    if !is_this && expr.kind != ExprKind::Name {
+        return None;
+    }
+    let mut at = Some(scope);
+    while let Some(id) = at {
+        let row = facts.scope(id);
+        if row.kind == ScopeKind::Function {
+            let in_class = row.parent.filter(|p| facts.scope(*p).kind == ScopeKind::Class);
+            let names_it =
+                is_this || facts.params_of(id).first().is_some_and(|p| p.name.is_some() && p.name == expr.name);
+            if let (Some(class), true) = (in_class, names_it) {
+                return Some(facts.scope(class).owner);
+            }
+            if is_this && in_class.is_none() {
+                return None;
+            }
+        }
+        if row.kind == ScopeKind::Class {
+            return is_this.then_some(row.owner);
+        }
+        at = row.parent;
+    }
+    None
+}
+
+/// The dotted text of a chain of names (`a.b.c`); `None` when it is anything else.
+pub fn chain_text(facts: &FileFacts, expr: ExprId) -> Option<String> {
+    let mut parts = Vec::new();
+    let mut at = expr;
+    loop {
+        let row = facts.expr(at);
+        match row.kind {
+            ExprKind::Name => {
+                parts.push(facts.text(row.name));
+                break;
+            }
+            ExprKind::This => {
+                parts.push("this");
+                break;
+            }
+            ExprKind::Attr => {
+                parts.push(facts.text(row.name));
+                at = facts.operand(at, 0)?;
+            }
+            _ => return None,
+        }
+    }
+    parts.reverse();
+    Some(parts.join("."))
+}

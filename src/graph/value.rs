@@ -1,0 +1,195 @@
+//! The values of the interpreter: what an expression may be, in small sorted sets.
+
+use std::sync::Arc;
+
+use crate::facts::model::{ExprId, SymbolId, TypeId};
+use crate::view::{FileIdx, SymbolRef};
+
+/// How many values a set holds at most; a larger one is unknown.
+pub const MAX_VALUES: usize = 8;
+/// How deep type arguments nest; deeper ones are unknown. Keeps growing types finite.
+const MAX_DEPTH: u32 = 3;
+
+/// One thing that an expression may be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Value {
+    /// `None`, `null`, `undefined`.
+    Null,
+    /// A file as a module.
+    Module(FileIdx),
+    /// A folder as a Python namespace, or a Java package prefix.
+    Namespace(Arc<str>),
+    /// A class (interface, enum, …) itself.
+    Class(SymbolRef),
+    /// An instance of a class, with its type arguments.
+    Instance(SymbolRef, Args),
+    /// A function, or a method taken from its class.
+    Function(SymbolRef),
+    /// A method taken from a receiver, for `self` types and type arguments.
+    Bound(SymbolRef, Arc<Value>),
+    /// A function expression without a symbol.
+    Lambda(FileIdx, ExprId),
+    /// An object literal, or a Python dict display.
+    Object(FileIdx, ExprId),
+    /// A structural type: object or function type.
+    Shape(FileIdx, TypeId, Scoped),
+    /// A type parameter: its owner and position among the owner's.
+    TypeParam(SymbolRef, u32),
+    /// What `super` is in a class: members start after it in the MRO of the receiver.
+    Super(SymbolRef),
+    /// A symbol with members assigned to it (`app.m = …`), a namespace, an enum-like constant.
+    Symbol(SymbolRef),
+    /// Something from outside: a module, function or class, by its dotted path.
+    External(Arc<str>),
+    /// An instance of an outside or builtin class, with its type arguments.
+    ExternalInstance(Arc<str>, Args),
+}
+
+/// The symbol in whose scope a structural type is to be read.
+pub type Scoped = SymbolId;
+/// Type arguments by position.
+pub type Args = Arc<[Set]>;
+
+/// What an expression may be. The default knows nothing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Set {
+    values: Arc<[Value]>,
+    /// Whether it may be something that is not listed.
+    pub open: bool,
+}
+
+impl Default for Set {
+    fn default() -> Self {
+        Set::unknown()
+    }
+}
+
+impl Set {
+    /// Anything.
+    pub fn unknown() -> Self {
+        Set { values: Arc::from([]), open: true }
+    }
+
+    /// Nothing at all: no value ever comes here.
+    pub fn never() -> Self {
+        Set { values: Arc::from([]), open: false }
+    }
+
+    /// Exactly one value.
+    pub fn one(value: Value) -> Self {
+        if value.depth() > MAX_DEPTH {
+            return Set::unknown();
+        }
+        Set { values: Arc::from([value]), open: false }
+    }
+
+    /// An instance of an outside class.
+    pub fn external(name: &str, args: &[Set]) -> Self {
+        Set::one(Value::ExternalInstance(Arc::from(name), Arc::from(args)))
+    }
+
+    /// The union of several sets; unknown when it grows beyond [`MAX_VALUES`].
+    pub fn union(sets: impl IntoIterator<Item = Set>) -> Self {
+        let mut all: Vec<Value> = Vec::new();
+        let mut open = false;
+        let mut n_sets = 0;
+        let mut last = None;
+        for set in sets {
+            open |= set.open;
+            all.extend(set.values.iter().cloned());
+            n_sets += 1;
+            last = Some(set);
+        }
+        if let (1, Some(set)) = (n_sets, last) {
+            return set;
+        }
+        all.sort_unstable();
+        all.dedup();
+        if all.len() > MAX_VALUES {
+            return Set::unknown();
+        }
+        Set { values: all.into(), open }
+    }
+
+    /// The listed values, sorted.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// Whether nothing is known.
+    pub fn is_unknown(&self) -> bool {
+        self.values.is_empty() && self.open
+    }
+
+    /// Whether nothing is listed (`Null` aside).
+    pub fn is_bare(&self) -> bool {
+        self.values.iter().all(|v| *v == Value::Null)
+    }
+
+    /// The same without `Null`.
+    pub fn non_null(&self) -> Set {
+        self.filter(|value| *value != Value::Null)
+    }
+
+    /// The values that pass.
+    pub fn filter(&self, keep: impl Fn(&Value) -> bool) -> Set {
+        if self.values.iter().all(&keep) {
+            return self.clone();
+        }
+        Set { values: self.values.iter().filter(|v| keep(v)).cloned().collect(), open: self.open }
+    }
+
+    /// The union of what `f` gives for each value; an open set stays open.
+    pub fn flat_map(&self, mut f: impl FnMut(&Value) -> Set) -> Set {
+        let mut sets: Vec<Set> = self.values.iter().map(&mut f).collect();
+        if self.open {
+            sets.push(Set::unknown());
+        } else if sets.is_empty() {
+            return Set::never();
+        }
+        Set::union(sets)
+    }
+
+    /// The same values, and perhaps others.
+    pub fn or_unknown(mut self) -> Set {
+        self.open = true;
+        self
+    }
+
+    fn depth(&self) -> u32 {
+        self.values.iter().map(Value::depth).max().unwrap_or(0)
+    }
+}
+
+impl Value {
+    fn depth(&self) -> u32 {
+        match self {
+            Value::Instance(_, args) | Value::ExternalInstance(_, args) => {
+                args.iter().map(|arg| arg.depth() + 1).max().unwrap_or(0)
+            }
+            Value::Bound(_, receiver) => receiver.depth() + 1,
+            Value::Null
+            | Value::Module(_)
+            | Value::Namespace(_)
+            | Value::Class(_)
+            | Value::Function(_)
+            | Value::Lambda(..)
+            | Value::Object(..)
+            | Value::Shape(..)
+            | Value::TypeParam(..)
+            | Value::Super(_)
+            | Value::Symbol(_)
+            | Value::External(_) => 0,
+        }
+    }
+
+    /// Whether it is known to come from outside of the repository.
+    pub fn is_external(&self) -> bool {
+        matches!(self, Value::External(_) | Value::ExternalInstance(..))
+    }
+}
+
+/// No type arguments.
+pub fn no_args() -> Args {
+    Arc::from([])
+}
