@@ -7,6 +7,7 @@ pub mod extract;
 pub mod facts;
 pub mod git;
 pub mod graph;
+pub mod index;
 pub mod lang;
 pub mod rank;
 pub mod report;

@@ -1,6 +1,7 @@
 //! Extraction: the bytes of one file become facts. Pure: bytes and dialect in, facts out.
 
 pub mod normalize;
+pub mod screen;
 
 use tree_sitter::{Node, Parser};
 
@@ -15,9 +16,7 @@ use crate::lang::node;
 /// Never panics. Bytes with syntax errors give `partial` facts with the damaged line ranges.
 pub fn extract(dialect: Dialect, source: &[u8]) -> FileFacts {
     let language = lang::of(dialect);
-    let n_lines =
-        source.iter().filter(|b| **b == b'\n').count() as u32 + u32::from(source.last().is_some_and(|b| *b != b'\n'));
-    let mut builder = FactsBuilder::new(dialect, n_lines, source.len() as u32);
+    let mut builder = FactsBuilder::new(dialect, count_lines(source), source.len() as u32);
     let mut parser = Parser::new();
     let tree = parser.set_language(&language.grammar(dialect)).ok().and_then(|()| parser.parse(source, None));
     let Some(tree) = tree else {
@@ -38,6 +37,11 @@ pub fn extract(dialect: Dialect, source: &[u8]) -> FileFacts {
         facts.damage = damage;
     }
     facts
+}
+
+/// How many lines there are; a last one without a line end counts.
+fn count_lines(source: &[u8]) -> u32 {
+    source.iter().filter(|b| **b == b'\n').count() as u32 + u32::from(source.last().is_some_and(|b| *b != b'\n'))
 }
 
 /// The damaged line ranges, sorted and disjoint: what lies directly in ERROR nodes (their

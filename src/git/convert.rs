@@ -60,7 +60,7 @@ impl Converter {
     ///
     /// # Errors
     /// `Git` when they cannot be converted (a wrong `working-tree-encoding`).
-    pub fn to_git(&mut self, repo: &gix::Repository, path: &BStr, bytes: Vec<u8>) -> Result<Stored> {
+    pub fn convert(&mut self, repo: &gix::Repository, path: &BStr, bytes: Vec<u8>) -> Result<Stored> {
         let broken = || Error::new(ErrorKind::Git, format!("cannot convert `{path}` to what git stores"));
         let at = self
             .attributes

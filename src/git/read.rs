@@ -118,7 +118,7 @@ impl Reader {
                     self.converter = Some(Converter::new(git)?);
                 }
                 let converter = self.converter.as_mut().expect("because it was made above");
-                match converter.to_git(git, path, bytes)? {
+                match converter.convert(git, path, bytes)? {
                     Stored::Bytes(bytes) => (bytes, None),
                     Stored::Filter(bytes) => (bytes, Some(Trouble::Filter)),
                 }

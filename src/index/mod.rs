@@ -1,0 +1,3 @@
+//! The write path: from a snapshot to facts, taking from the store what it has.
+
+pub mod select;
