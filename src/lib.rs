@@ -11,4 +11,5 @@ pub mod index;
 pub mod lang;
 pub mod rank;
 pub mod report;
+pub mod store;
 pub mod view;

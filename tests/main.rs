@@ -3,3 +3,4 @@
 mod extract;
 mod git;
 mod house;
+mod store;

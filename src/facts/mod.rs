@@ -3,7 +3,9 @@
 //! Facts hold names and never links: no path, no global id, no resolved target.
 
 pub mod build;
+pub mod canonical;
 pub mod delta;
 pub mod dump;
 pub mod model;
 pub mod table;
+pub mod validate;

@@ -1,0 +1,15 @@
+//! The store: facts as shards, rows of Parquet files that are written once and named by content.
+//!
+//! `schema` says which columns a row has, `shard` turns facts into rows and back, `pack` finds
+//! rows in files of many, `manifest` says which shards a tree is made of, `objects` puts and
+//! gets. Whatever cannot be read back whole and right is a miss, never an answer.
+//! `table_file` writes plain tables for exports.
+
+pub mod cells;
+pub mod manifest;
+pub mod objects;
+pub mod pack;
+pub mod schema;
+pub mod shard;
+pub mod table_file;
+pub mod window;

@@ -1,0 +1,124 @@
+//! The row schema: which Parquet columns hold the facts of one blob.
+//!
+//! One row a blob. First its key and status, then its interned names as a list of strings,
+//! then every column of every fact table as a list of integers, `symbol_kind`, `ref_line`, ….
+//! All of it is derived from the model. The schema is part of the extractor's fingerprint.
+
+use std::sync::{Arc, OnceLock};
+
+use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::schema::types::{Type, TypePtr};
+
+use crate::facts::model::FileFacts;
+use crate::facts::table::{Row, Width};
+use crate::for_each_table;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// One byte string a row.
+    Bytes,
+    /// One text a row.
+    Text,
+    /// One INT32 a row.
+    Int,
+    /// A list of texts.
+    Texts,
+    /// A list of INT32.
+    Ints,
+    /// A list of INT64.
+    Longs,
+}
+
+/// A column of the schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnSpec {
+    pub name: String,
+    pub holds: Holds,
+}
+
+/// The columns that every row has once, in stored order.
+pub const SCALARS: [(&str, Holds); 8] = [
+    ("blob", Holds::Bytes),
+    ("dialect", Holds::Text),
+    ("fingerprint", Holds::Bytes),
+    ("facts_digest", Holds::Bytes),
+    ("status", Holds::Text),
+    ("reason", Holds::Int),
+    ("n_lines", Holds::Int),
+    ("n_bytes", Holds::Int),
+];
+
+/// The position of the names column; the tables' columns follow it.
+pub const NAMES: usize = SCALARS.len();
+
+/// Every column, in stored order.
+pub fn columns() -> &'static [ColumnSpec] {
+    static COLUMNS: OnceLock<Vec<ColumnSpec>> = OnceLock::new();
+    COLUMNS.get_or_init(|| {
+        let mut columns: Vec<ColumnSpec> =
+            SCALARS.iter().map(|(name, holds)| ColumnSpec { name: (*name).to_owned(), holds: *holds }).collect();
+        columns.push(ColumnSpec { name: "names".to_owned(), holds: Holds::Texts });
+        macro_rules! each {
+            ($field:ident) => {
+                table_columns(|facts| &facts.$field, &mut columns);
+            };
+        }
+        for_each_table!(each);
+        columns
+    })
+}
+
+/// Appends the columns of one table; `_rows` only names the row type.
+fn table_columns<R: Row>(_rows: fn(&FileFacts) -> &Vec<R>, columns: &mut Vec<ColumnSpec>) {
+    for column in R::COLUMNS {
+        let holds = match column.width {
+            Width::Narrow => Holds::Ints,
+            Width::Wide => Holds::Longs,
+        };
+        columns.push(ColumnSpec { name: format!("{}_{}", R::TABLE, column.name), holds });
+    }
+}
+
+/// The Parquet schema of packs and loose files.
+pub fn parquet_schema() -> TypePtr {
+    static SCHEMA: OnceLock<TypePtr> = OnceLock::new();
+    SCHEMA
+        .get_or_init(|| {
+            let fields = columns().iter().map(|column| Arc::new(parquet_type(column))).collect();
+            let root = Type::group_type_builder("shard").with_fields(fields).build();
+            Arc::new(root.expect("because a group of named columns is a valid schema"))
+        })
+        .clone()
+}
+
+fn parquet_type(column: &ColumnSpec) -> Type {
+    let (physical, repetition) = match column.holds {
+        Holds::Bytes | Holds::Text => (Physical::BYTE_ARRAY, Repetition::REQUIRED),
+        Holds::Int => (Physical::INT32, Repetition::REQUIRED),
+        Holds::Texts => (Physical::BYTE_ARRAY, Repetition::REPEATED),
+        Holds::Ints => (Physical::INT32, Repetition::REPEATED),
+        Holds::Longs => (Physical::INT64, Repetition::REPEATED),
+    };
+    let mut builder = Type::primitive_type_builder(&column.name, physical).with_repetition(repetition);
+    if matches!(column.holds, Holds::Text | Holds::Texts) {
+        builder = builder.with_logical_type(Some(LogicalType::String)).with_converted_type(ConvertedType::UTF8);
+    }
+    builder.build().expect("because a primitive column with a name is a valid type")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{columns, parquet_schema};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn column_names_are_unique_and_say_their_table() {
+        let names: BTreeSet<&str> = columns().iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names.len(), columns().len());
+        for name in ["blob", "names", "symbol_kind", "ref_line", "type_operand_role", "symbol_body_hash"] {
+            assert!(names.contains(name), "{name}");
+        }
+        assert_eq!(parquet_schema().get_fields().len(), columns().len());
+    }
+}
