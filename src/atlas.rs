@@ -52,4 +52,16 @@ pub trait AtlasSource {
     /// # Errors
     /// `Io`, `Git`.
     fn read(&self, atlas: &Atlas, path: &crate::base::path::RepoPath) -> Result<Vec<u8>>;
+
+    /// How much the store holds; `None` where there is none (trees in memory).
+    fn store(&self) -> Option<StoreFigures> {
+        None
+    }
+}
+
+/// The size of a store, all trees of the repository together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct StoreFigures {
+    pub n_objects: usize,
+    pub n_bytes: u64,
 }

@@ -12,4 +12,5 @@ pub mod lang;
 pub mod rank;
 pub mod report;
 pub mod store;
+pub mod tools;
 pub mod view;

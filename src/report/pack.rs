@@ -156,12 +156,12 @@ fn tier_state(entry: &Entry, tier: usize) -> Taken {
 
 /// Puts an entry's next tier on the heap, by gain per token; a tier that adds nothing is passed over.
 fn offer(heap: &mut BinaryHeap<(u64, Reverse<usize>, usize)>, entry: &Entry, costs: &Costs, at: usize, tier: usize) {
-    for next in tier..4 {
+    for (next, gain) in TIER_GAIN.iter().enumerate().skip(tier) {
         let before = if next == 0 { Taken::default() } else { tier_state(entry, next - 1) };
         let cost = costs.of(tier_state(entry, next)) - costs.of(before);
         if cost > 0 {
             // Quantized, so that equal values tie on every machine and fall to rank.
-            let density = entry.score * TIER_GAIN[next] / cost as f64;
+            let density = entry.score * gain / cost as f64;
             heap.push(((density * 1e12) as u64, Reverse(at), next));
             return;
         }

@@ -1,0 +1,100 @@
+//! `callers_of`: what uses a symbol, how surely, and what may use it.
+
+use serde_json::Value;
+
+use crate::base::error::Result;
+use crate::report::json;
+use crate::tools::links::{self, Walk};
+use crate::tools::listing;
+use crate::tools::param::{self, Given, Param, ParamKind};
+use crate::tools::show;
+use crate::tools::target::{self, Target};
+use crate::tools::tool::{Answer, Desk, Form, Tool};
+use crate::tools::verdict::Verdict;
+use crate::view::SymbolRef;
+
+pub const TOOL: Tool = Tool {
+    name: "callers_of",
+    title: "Callers of a symbol",
+    description: "Who calls, references or extends a symbol, with file and lines. Says apart what is proved, what may \
+                  mean it but could not be proved, and what is outside. Takes a qualified name, `path::name`, a path \
+                  or a sym_ handle.",
+    params: PARAMS,
+    form: Form::Text,
+    run,
+};
+
+pub const PARAMS: &[Param] = &[
+    Param::new("qualname", ParamKind::Text, "the symbol: `Class.method`, `path::name`, a path, or a sym_ handle")
+        .required(),
+    Param::new("file", ParamKind::Text, "the file it is in, where its name alone is ambiguous"),
+    Param::new("depth", ParamKind::Integer { min: 1, max: 20 }, "how many steps to follow (default 1)"),
+    param::LIMIT,
+    param::CURSOR,
+    param::MIN_CONFIDENCE,
+    param::FRESH,
+    param::PATH,
+    param::LANG,
+];
+
+fn run(desk: &Desk, given: &Given) -> Result<Answer> {
+    let atlas = desk.atlas(given)?;
+    let (view, graph) = (&*atlas.view, &*atlas.graph);
+    let name = given.text("qualname").unwrap_or_default();
+    let target = target::resolve(view, name, given.text("file"))?;
+    let targets: Vec<SymbolRef> = match &target {
+        Target::File(file) => {
+            links::with_nested(view, target::symbols(&target)[0]).into_iter().filter(|at| at.file == *file).collect()
+        }
+        Target::Symbols(symbols) => symbols.clone(),
+    };
+    let walk = Walk {
+        depth: given.integer("depth").unwrap_or(1),
+        min_confidence: given
+            .number("min_confidence")
+            .unwrap_or(desk.options.confidence_floor.max(links::CANDIDATES_BELOW)),
+    };
+    let own_file = match &target {
+        Target::File(file) => Some(*file),
+        Target::Symbols(_) => None,
+    };
+    let mut walked = links::callers(view, graph, &targets, walk, |at| own_file == Some(at.file));
+    walked.found.retain(|found| listing::fits(view, found.at, given));
+    let same = links::unproved_named(view, graph, &targets);
+    let open: Vec<_> = same.open.iter().filter(|unproved| listing::fits(view, unproved.from, given)).collect();
+
+    let mut answer = Answer::new(&atlas, desk.options.max_tokens);
+    listing::put_target(&mut answer, view, &target);
+    let mut verdict = Verdict::default();
+    let noun = noun_of(&target);
+    verdict.cause(open.len(), "unproved_references", || {
+        format!("{} may mean {noun}", show::count(open.len(), "unproved reference"))
+    });
+    verdict.cause(walked.n_weak, "candidates", || {
+        format!("{} may mean {noun}", show::count(walked.n_weak, "candidate edge"))
+    });
+    verdict.unseen(view);
+    verdict.put(&mut answer);
+    let page = listing::page(given, walked.found.len())?;
+    answer.shown(page.len(), walked.found.len(), "callers");
+    let rows = listing::put_found(&mut answer, view, "proved", &walked.found, page.clone(), listing::End::Source);
+    answer.field("callers", rows);
+    listing::put_next(&mut answer, page, walked.found.len());
+    let shown: Vec<Value> = listing::put_unproved(&mut answer, view, &open);
+    answer.field("unproved", json::object([("total", open.len().into()), ("shown", shown.into())]));
+    answer.field("candidates", walked.n_weak);
+    let outside = same.n_external;
+    answer.line(match outside {
+        0 => "outside: callers in other repositories are not seen".to_owned(),
+        n => format!("outside: {} of that name proved to mean something outside", show::count(n, "reference")),
+    });
+    answer.field("outside", outside);
+    Ok(answer)
+}
+
+fn noun_of(target: &Target) -> &'static str {
+    match target {
+        Target::File(_) => "something in it",
+        Target::Symbols(_) => "it",
+    }
+}

@@ -1,0 +1,299 @@
+//! Walks the edges around symbols, for `callers_of` and `callees_of`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::facts::model::{NameId, SymbolId, SymbolKind, TestBlockId};
+use crate::facts::table::Id;
+use crate::graph::edge::{Edge, EdgeKind, Graph, Layer, Receiver, Unproved};
+use crate::view::{SymbolRef, View};
+
+/// Which edges are walked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Walk {
+    pub depth: usize,
+    /// Edges below it are passed over; candidates are walked only when it is below
+    /// [`CANDIDATES_BELOW`].
+    pub min_confidence: f64,
+}
+
+/// A floor that asks for candidates too (FACTS.md §4: 0.5 is a unique name).
+pub const CANDIDATES_BELOW: f64 = 0.5;
+
+/// One end found by the walk, with the sites that lead to it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub at: SymbolRef,
+    /// The innermost test block of the sites, if they stand in one.
+    pub test_block: Option<TestBlockId>,
+    pub depth: usize,
+    /// The symbol of the previous step.
+    pub via: SymbolRef,
+    /// Whether a step over an override lies between `via` and this.
+    pub dispatched: bool,
+    /// Sorted by line.
+    pub sites: Vec<Edge>,
+}
+
+/// What a walk found.
+#[derive(Clone, Debug, Default)]
+pub struct Walked {
+    /// Sorted by (depth, path, row, test block).
+    pub found: Vec<Found>,
+    /// Edges of layer candidate, or below the floor, that were passed over.
+    pub n_weak: usize,
+}
+
+/// Whether an edge makes its source a user of its target's code.
+fn is_use(kind: EdgeKind) -> bool {
+    match kind {
+        EdgeKind::Calls | EdgeKind::Extends | EdgeKind::References | EdgeKind::Tests => true,
+        EdgeKind::Imports | EdgeKind::Overrides => false,
+    }
+}
+
+fn is_walked(edge: &Edge, walk: &Walk) -> bool {
+    edge.confidence.as_f64() >= walk.min_confidence
+        && (edge.layer != Layer::Candidate || walk.min_confidence < CANDIDATES_BELOW)
+}
+
+/// Walks from `targets` to what uses them, breadth first.
+///
+/// Uses from within `inside` (a file's own symbols) do not count. A call of a method that a target
+/// overrides may land in the target: it is followed, marked `dispatched`.
+pub fn callers(
+    view: &View,
+    graph: &Graph,
+    targets: &[SymbolRef],
+    walk: Walk,
+    inside: impl Fn(SymbolRef) -> bool,
+) -> Walked {
+    let mut walked = Walked::default();
+    let mut seen: BTreeSet<SymbolRef> = targets.iter().copied().collect();
+    let mut frontier: Vec<SymbolRef> = targets.to_vec();
+    for depth in 1..=walk.depth {
+        let mut level: BTreeMap<(SymbolRef, Option<TestBlockId>), Found> = BTreeMap::new();
+        for target in &frontier {
+            for (named, dispatched) in called_as(view, graph, *target) {
+                for edge in graph.edges_to(named).filter(|edge| is_use(edge.kind)) {
+                    // A constructor call is a call of its class; other uses of the class are not.
+                    if is_constructor_of(view, *target, named) && edge.kind != EdgeKind::Calls {
+                        continue;
+                    }
+                    if inside(edge.from) || (edge.from == *target && depth > 1) {
+                        continue;
+                    }
+                    if !is_walked(edge, &walk) {
+                        walked.n_weak += usize::from(depth == 1);
+                        continue;
+                    }
+                    level
+                        .entry((edge.from, edge.test_block))
+                        .or_insert_with(|| Found {
+                            at: edge.from,
+                            test_block: edge.test_block,
+                            depth,
+                            via: *target,
+                            dispatched,
+                            sites: Vec::new(),
+                        })
+                        .sites
+                        .push(edge.clone());
+                }
+            }
+        }
+        close(&mut walked, &mut frontier, &mut seen, level);
+    }
+    walked
+}
+
+/// Walks from `sources` to what their code uses, breadth first.
+///
+/// A source's code holds that of its nested definitions. Where a used method is overridden, the
+/// overriding ones follow, marked `dispatched`.
+pub fn callees(view: &View, graph: &Graph, sources: &[SymbolRef], walk: Walk) -> Walked {
+    let mut walked = Walked::default();
+    let own: BTreeSet<SymbolRef> = sources.iter().flat_map(|at| with_nested(view, *at)).collect();
+    let mut seen = own.clone();
+    let mut frontier: Vec<SymbolRef> = own.iter().copied().collect();
+    for depth in 1..=walk.depth {
+        let mut level: BTreeMap<(SymbolRef, Option<TestBlockId>), Found> = BTreeMap::new();
+        for source in &frontier {
+            for edge in graph.edges_from(*source).iter().filter(|edge| is_use(edge.kind)) {
+                if own.contains(&edge.to) && !sources.contains(&edge.to) {
+                    continue;
+                }
+                if !is_walked(edge, &walk) {
+                    walked.n_weak += usize::from(depth == 1);
+                    continue;
+                }
+                let mut ends = vec![(edge.to, false)];
+                if edge.kind == EdgeKind::Calls {
+                    ends.extend(overriding(graph, edge.to).into_iter().map(|at| (at, true)));
+                }
+                for (at, dispatched) in ends {
+                    level
+                        .entry((at, None))
+                        .or_insert_with(|| Found {
+                            at,
+                            test_block: None,
+                            depth,
+                            via: *source,
+                            dispatched,
+                            sites: Vec::new(),
+                        })
+                        .sites
+                        .push(edge.clone());
+                }
+            }
+        }
+        close(&mut walked, &mut frontier, &mut seen, level);
+    }
+    walked
+}
+
+/// Ends a level: what was not seen before is found, and is the next frontier.
+fn close(
+    walked: &mut Walked,
+    frontier: &mut Vec<SymbolRef>,
+    seen: &mut BTreeSet<SymbolRef>,
+    level: BTreeMap<(SymbolRef, Option<TestBlockId>), Found>,
+) {
+    let fresh: BTreeSet<SymbolRef> =
+        level.keys().map(|(at, _)| *at).filter(|at| !seen.contains(at) || walked.found.is_empty()).collect();
+    for ((at, _), mut found) in level {
+        if fresh.contains(&at) {
+            found.sites.sort_by_key(|edge| (edge.line, edge.kind, edge.to));
+            found.sites.dedup();
+            walked.found.push(found);
+        }
+    }
+    // A file's own code is called by nobody: its importers run it, which impact follows.
+    *frontier = fresh.iter().copied().filter(|at| at.symbol.index() > 0 && seen.insert(*at)).collect();
+}
+
+/// Under which symbols calls of `target` are written: itself, its constructors, and what it
+/// overrides (true: the call may land elsewhere).
+fn called_as(view: &View, graph: &Graph, target: SymbolRef) -> Vec<(SymbolRef, bool)> {
+    let mut named = vec![(target, false)];
+    named.extend(constructors(view, target).into_iter().map(|at| (at, false)));
+    if let Some(class) = class_of_constructor(view, target) {
+        named.push((class, false));
+    }
+    let mut at = 0;
+    while at < named.len() && named.len() < 1_000 {
+        for edge in graph.edges_from(named[at].0).iter().filter(|edge| edge.kind == EdgeKind::Overrides) {
+            if !named.iter().any(|(known, _)| *known == edge.to) {
+                named.push((edge.to, true));
+            }
+        }
+        at += 1;
+    }
+    named
+}
+
+/// The methods that override `target`, at any remove.
+pub fn overriding(graph: &Graph, target: SymbolRef) -> Vec<SymbolRef> {
+    let mut found = vec![target];
+    let mut at = 0;
+    while at < found.len() && found.len() < 1_000 {
+        for edge in graph.edges_to(found[at]).filter(|edge| edge.kind == EdgeKind::Overrides) {
+            if !found.contains(&edge.from) {
+                found.push(edge.from);
+            }
+        }
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+fn is_constructor(view: &View, at: SymbolRef) -> bool {
+    let symbol = view.symbol(at);
+    symbol.kind == SymbolKind::Constructor
+        || matches!(view.facts(at.file).name(symbol.name), "__init__" | "__new__" | "constructor" | "<init>")
+}
+
+/// The constructors of a class.
+fn constructors(view: &View, class: SymbolRef) -> Vec<SymbolRef> {
+    let facts = view.facts(class.file);
+    (class.symbol.index() + 1..facts.symbols.len())
+        .map(|row| SymbolRef { file: class.file, symbol: Id::new(row) })
+        .filter(|at| {
+            view.symbol(*at).parent == Some(class.symbol) && class.symbol.index() > 0 && is_constructor(view, *at)
+        })
+        .collect()
+}
+
+fn class_of_constructor(view: &View, at: SymbolRef) -> Option<SymbolRef> {
+    if !is_constructor(view, at) {
+        return None;
+    }
+    let parent = view.symbol(at).parent.filter(|parent| parent.index() > 0)?;
+    Some(SymbolRef { file: at.file, symbol: parent })
+}
+
+fn is_constructor_of(view: &View, constructor: SymbolRef, class: SymbolRef) -> bool {
+    class_of_constructor(view, constructor) == Some(class)
+}
+
+/// A symbol with all that is defined in it. O(symbols of the file).
+pub fn with_nested(view: &View, at: SymbolRef) -> Vec<SymbolRef> {
+    let facts = view.facts(at.file);
+    let mut inside = vec![false; facts.symbols.len()];
+    inside[at.symbol.index()] = true;
+    for row in at.symbol.index() + 1..facts.symbols.len() {
+        inside[row] = facts.symbols[row].parent.is_some_and(|parent| inside[parent.index()]);
+    }
+    (0..inside.len())
+        .filter(|row| inside[*row])
+        .map(|row| SymbolRef { file: at.file, symbol: SymbolId::new(row) })
+        .collect()
+}
+
+/// Unproved references by what they may mean.
+#[derive(Clone, Debug, Default)]
+pub struct SameName {
+    /// May mean a target: sorted by (path, line).
+    pub open: Vec<Unproved>,
+    /// Proved to be of something outside the repository.
+    pub n_external: usize,
+}
+
+/// The unproved references with the simple name of any of `targets`.
+pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> SameName {
+    let names: BTreeSet<String> = targets
+        .iter()
+        .filter(|at| at.symbol.index() > 0)
+        .map(|at| class_of_constructor(view, *at).unwrap_or(*at))
+        .map(|at| view.facts(at.file).name(view.symbol(at).name).to_owned())
+        .collect();
+    // A bare name never means a member: those are reached through a receiver.
+    let members_only = targets.iter().all(|at| {
+        matches!(
+            view.symbol(*at).kind,
+            SymbolKind::Method
+                | SymbolKind::Field
+                | SymbolKind::Property
+                | SymbolKind::EnumMember
+                | SymbolKind::Signature
+        )
+    });
+    let mut same = SameName::default();
+    let mut file = None;
+    let mut ids: Vec<NameId> = Vec::new();
+    for unproved in &graph.unproved {
+        if file != Some(unproved.from.file) {
+            file = Some(unproved.from.file);
+            let known = &view.facts(unproved.from.file).names;
+            ids = (0..known.len()).filter(|at| names.contains(&*known[*at])).map(NameId::new).collect();
+        }
+        if !ids.contains(&unproved.name) {
+            continue;
+        }
+        match unproved.receiver {
+            Receiver::External => same.n_external += 1,
+            Receiver::None if members_only => {}
+            Receiver::None | Receiver::Unknown | Receiver::PartlyExternal => same.open.push(unproved.clone()),
+        }
+    }
+    same
+}

@@ -1,0 +1,217 @@
+//! Lists of found ends, unproved references and pages: what tools that list have in common.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::graph::edge::{Edge, Unproved};
+use crate::report::{json, sanitize};
+use crate::tools::links::Found;
+use crate::tools::param::Given;
+use crate::tools::show;
+use crate::tools::target::{self, Target};
+use crate::tools::tool::Answer;
+use crate::view::{FileIdx, SymbolRef, View};
+
+/// How many are listed when no limit is given.
+const DEFAULT_LIMIT: usize = 50;
+/// How many unproved references are listed; their total is always said.
+const MAX_UNPROVED: usize = 20;
+/// How many lines of sites one row lists.
+const MAX_SITES: usize = 8;
+
+/// Whether a symbol's file passes the filters `path` and `lang`.
+pub fn fits(view: &View, at: SymbolRef, given: &Given) -> bool {
+    fits_file(view, at.file, given)
+}
+
+/// Whether a file passes the filters `path` (or `path_prefix`) and `lang`.
+pub fn fits_file(view: &View, file: FileIdx, given: &Given) -> bool {
+    let file = view.file(file);
+    let path = given.text("path").or(given.text("path_prefix"));
+    path.is_none_or(|path| is_under(file.path.as_str(), path))
+        && given.text("lang").is_none_or(|lang| file.dialect.language().as_str() == lang)
+}
+
+/// Whether a path is `prefix` or lies under it; a trailing `/` is allowed.
+pub fn is_under(path: &str, prefix: &str) -> bool {
+    let prefix = prefix.trim_start_matches("./").trim_end_matches('/');
+    prefix.is_empty()
+        || prefix == "."
+        || path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The rows of a list to show: from `cursor`, at most `limit`.
+///
+/// # Errors
+/// `Usage` for a cursor that no answer gave.
+pub fn page(given: &Given, total: usize) -> Result<Range<usize>> {
+    let start = match given.text("cursor") {
+        None => 0,
+        Some(cursor) => cursor.strip_prefix('c').and_then(|n| n.parse::<usize>().ok()).ok_or_else(|| {
+            Error::new(ErrorKind::Usage, format!("`{}` is no cursor", sanitize::line(cursor, 40)))
+                .hint("give the `next` of an earlier answer, or none to start again")
+        })?,
+    };
+    let start = start.min(total);
+    Ok(start..total.min(start.saturating_add(given.integer("limit").unwrap_or(DEFAULT_LIMIT))))
+}
+
+/// Says how to go on where not all was shown.
+pub fn put_next(answer: &mut Answer, page: Range<usize>, total: usize) {
+    if page.end < total {
+        answer.line(format!("next: cursor c{} ({} more)", page.end, total - page.end));
+        answer.field("next", format!("c{}", page.end));
+    }
+}
+
+/// Says what the target was taken for.
+pub fn put_target(answer: &mut Answer, view: &View, target: &Target) {
+    match target {
+        Target::File(file) => {
+            let path = sanitize::line(view.file(*file).path.as_str(), 400);
+            answer.line(format!("target: {path} (file)"));
+            answer.field("target", json::object([("file", path.into())]));
+        }
+        Target::Symbols(symbols) => {
+            for at in symbols {
+                answer.line(format!("target: {} {}", show::place(view, *at), show::handle(view, *at)));
+            }
+            let shown: Vec<Value> = symbols.iter().map(|at| show::symbol_json(view, *at)).collect();
+            answer.field("target", if shown.len() == 1 { shown[0].clone() } else { Value::Array(shown) });
+        }
+    }
+    if let Target::File(_) = target {
+        let handle = show::handle(view, target::symbols(target)[0]);
+        answer.field("handle", handle);
+    }
+}
+
+/// Which end of its edges a found symbol is: where its lines lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It uses: the lines are its own.
+    Source,
+    /// It is used: the lines are the user's.
+    Target,
+}
+
+/// Adds the rows `page` of `found` under a heading, and gives their JSON.
+pub fn put_found(
+    answer: &mut Answer,
+    view: &View,
+    heading: &str,
+    found: &[Found],
+    page: Range<usize>,
+    end: End,
+) -> Vec<Value> {
+    if !found.is_empty() {
+        answer.line(format!("{heading}: {}", found.len()));
+    }
+    let rows = &found[page];
+    for row in rows {
+        answer.line(format!("  {}", found_line(view, row, end)));
+    }
+    rows.iter().map(|row| found_json(view, row)).collect()
+}
+
+fn found_line(view: &View, found: &Found, end: End) -> String {
+    let mut lines: Vec<u32> = found.sites.iter().map(|edge| edge.line).collect();
+    lines.dedup();
+    let mut sites = lines.iter().take(MAX_SITES).map(u32::to_string).collect::<Vec<_>>().join(",");
+    if lines.len() > MAX_SITES {
+        sites.push_str(&format!(",… {} in all", lines.len()));
+    }
+    let path = show::path(view, found.at);
+    let name = show::qualname(view, found.at);
+    let mut line = match end {
+        End::Source => format!("{path}:{sites} {name}"),
+        End::Target => format!("{path}:{} {name}", view.symbol(found.at).start_line),
+    };
+    if let Some(block) = found.test_block {
+        line.push_str(&format!(" \"{}\"", show::test_title(view.facts(found.at.file), block)));
+    }
+    let kinds: BTreeSet<&str> = found.sites.iter().map(|edge| edge.kind.as_str()).collect();
+    line.push_str(&format!(" {}", kinds.into_iter().collect::<Vec<_>>().join(",")));
+    if end == End::Target && found.depth == 1 {
+        line.push_str(&format!(" at {sites}"));
+    }
+    if let Some(best) = found.sites.iter().max_by_key(|edge| edge.confidence) {
+        let confidence = json::compact(&json::decimal(best.confidence.as_f64()));
+        line.push_str(&format!(" ({confidence} {}", best.strategy.as_str()));
+        if found.dispatched {
+            line.push_str(", by dispatch");
+        }
+        line.push(')');
+    }
+    if found.depth > 1 {
+        line.push_str(&format!(" depth {} via {}", found.depth, show::qualname(view, found.via)));
+    }
+    line
+}
+
+fn found_json(view: &View, found: &Found) -> Value {
+    let mut row = show::symbol_json(view, found.at);
+    if let Value::Object(fields) = &mut row {
+        fields.insert("depth".to_owned(), found.depth.into());
+        fields.insert("via".to_owned(), show::qualname(view, found.via).into());
+        fields.insert("dispatched".to_owned(), found.dispatched.into());
+        if let Some(block) = found.test_block {
+            fields.insert("test".to_owned(), show::test_title(view.facts(found.at.file), block).into());
+        }
+        fields.insert("sites".to_owned(), found.sites.iter().map(|edge| site_json(view, edge)).collect());
+    }
+    row
+}
+
+fn site_json(view: &View, edge: &Edge) -> Value {
+    json::object([
+        ("file", show::path(view, edge.from).into()),
+        ("line", edge.line.into()),
+        ("kind", edge.kind.as_str().into()),
+        ("confidence", json::decimal(edge.confidence.as_f64())),
+        ("layer", edge.layer.as_str().into()),
+        ("strategy", edge.strategy.as_str().into()),
+    ])
+}
+
+/// Adds the first unproved references and their total, and gives their JSON.
+pub fn put_unproved(answer: &mut Answer, view: &View, open: &[&Unproved]) -> Vec<Value> {
+    if open.is_empty() {
+        answer.line("unproved: none");
+    } else {
+        let more = if open.len() > MAX_UNPROVED { format!(", the first {MAX_UNPROVED}") } else { String::new() };
+        answer.line(format!("unproved: {}{more}", open.len()));
+    }
+    let mut rows = Vec::new();
+    for unproved in open.iter().take(MAX_UNPROVED) {
+        let name = sanitize::line(view.facts(unproved.from.file).name(unproved.name), 120);
+        let path = show::path(view, unproved.from);
+        let owner = show::qualname(view, unproved.from);
+        answer.line(format!("  {path}:{} {owner} {} {name}", unproved.line, unproved.kind.as_str()));
+        rows.push(json::object([
+            ("file", path.into()),
+            ("line", unproved.line.into()),
+            ("qualname", owner.into()),
+            ("kind", unproved.kind.as_str().into()),
+            ("name", name.into()),
+        ]));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_under;
+
+    #[test]
+    fn prefixes_end_at_path_parts() {
+        assert!(is_under("src/app/x.py", "src/app/"));
+        assert!(is_under("src/app/x.py", "./src"));
+        assert!(is_under("src/app/x.py", "src/app/x.py"));
+        assert!(!is_under("src/apple.py", "src/app"));
+        assert!(is_under("a.py", ""));
+    }
+}

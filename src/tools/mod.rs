@@ -1,0 +1,35 @@
+//! The bay of tools: what one must be (`tool`), the ones, and the lists.
+
+pub mod callees;
+pub mod callers;
+pub mod find_symbol;
+pub mod get_context;
+pub mod get_symbol;
+pub mod index_status;
+pub mod links;
+pub mod listing;
+pub mod param;
+pub mod queries;
+pub mod repo_map;
+pub mod sheet;
+pub mod show;
+pub mod suggest;
+pub mod target;
+pub mod tool;
+pub mod verdict;
+
+use crate::tools::tool::Tool;
+
+/// The tools that clients see, in the order they are listed.
+pub fn all() -> &'static [Tool] {
+    const TOOLS: &[Tool] = &[
+        get_context::TOOL,
+        repo_map::TOOL,
+        find_symbol::TOOL,
+        get_symbol::TOOL,
+        callers::TOOL,
+        callees::TOOL,
+        index_status::TOOL,
+    ];
+    TOOLS
+}

@@ -1,0 +1,72 @@
+//! `repo_map`: the files that matter most with their public definitions, within a token budget.
+
+use serde_json::Value;
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::rank::files;
+use crate::report::{json, sanitize, text};
+use crate::tools::param::{self, Given, Param, ParamKind};
+use crate::tools::sheet::{self, Ranked};
+use crate::tools::tool::{Answer, Desk, Form, Tool};
+use crate::tools::{listing, suggest, verdict};
+
+pub const TOOL: Tool = Tool {
+    name: "repo_map",
+    title: "Map of the repository",
+    description: "The shape of the repository: its most important files with exact line ranges and signatures of their \
+                  public definitions, best first, within a token budget. Start here in a repository you do not know.",
+    params: &[
+        BUDGET,
+        Param::new("path_prefix", ParamKind::Text, "only files under this folder"),
+        param::FRESH,
+        param::LANG,
+    ],
+    form: Form::Text,
+    run,
+};
+
+pub const BUDGET: Param = Param::new(
+    "budget",
+    ParamKind::Integer { min: text::MIN_BUDGET as u64, max: 1_000_000 },
+    "the most tokens to answer with; never passed",
+);
+
+fn run(desk: &Desk, given: &Given) -> Result<Answer> {
+    let atlas = desk.atlas(given)?;
+    let view = &*atlas.view;
+    let ranks = files::rank_files(view, &atlas.graph, &[], &desk.options.rank);
+    let mut ranked: Vec<Ranked> = view
+        .indices()
+        .filter(|file| listing::fits_file(view, *file, given))
+        .map(|file| Ranked { file, score: ranks[file.0 as usize], marked: Vec::new() })
+        .collect();
+    if let (true, Some(prefix)) = (ranked.is_empty(), given.text("path_prefix")) {
+        if !view.others.iter().any(|other| listing::is_under(other.path.as_str(), prefix)) {
+            return Err(suggest::unknown_file(view, prefix));
+        }
+        let what = format!("no file under `{}` is indexed", sanitize::line(prefix, 200));
+        return Err(Error::new(ErrorKind::CannotAnswer, what).hint("`ratlas status` lists what is skipped, and why"));
+    }
+    ranked.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.file.cmp(&other.file)));
+    let budget = given.integer("budget").unwrap_or(desk.options.default_map_tokens).min(desk.options.max_tokens);
+    let mut answer = Answer::new(&atlas, budget);
+    if let Some(line) = verdict::not_indexed_line(view).filter(|_| budget >= 400) {
+        answer.line(line);
+    }
+    let n_shown = sheet::put(&mut answer, &atlas, &ranked, "files");
+    answer.field("files", files_json(view, &ranked[..n_shown.min(ranked.len())]));
+    Ok(answer)
+}
+
+/// The ranked files in JSON: path and score, best first.
+pub fn files_json(view: &crate::view::View, ranked: &[Ranked]) -> Value {
+    ranked
+        .iter()
+        .map(|ranked| {
+            json::object([
+                ("file", sanitize::line(view.file(ranked.file).path.as_str(), 400).into()),
+                ("score", json::decimal(ranked.score)),
+            ])
+        })
+        .collect()
+}
