@@ -1,6 +1,7 @@
 //! The one integration-test binary; each area is a module.
 
 mod extract;
+mod fingerprint;
 mod git;
 mod house;
 mod store;

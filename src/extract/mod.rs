@@ -1,5 +1,6 @@
 //! Extraction: the bytes of one file become facts. Pure: bytes and dialect in, facts out.
 
+pub mod fingerprint;
 pub mod normalize;
 pub mod screen;
 
