@@ -3,6 +3,7 @@
 
 pub mod atlas;
 pub mod base;
+pub mod config;
 pub mod extract;
 pub mod facts;
 pub mod git;

@@ -19,6 +19,8 @@ pub struct Options {
     pub tests: f64,
     /// The share of an edge's weight that leads back.
     pub reverse_edge_weight: f64,
+    /// Edges below it do not count.
+    pub min_confidence: f64,
 }
 
 impl Default for Options {
@@ -31,6 +33,7 @@ impl Default for Options {
             imports: 0.5,
             tests: 0.3,
             reverse_edge_weight: 0.3,
+            min_confidence: 0.15,
         }
     }
 }
@@ -42,7 +45,7 @@ const DEMOTED: f64 = 0.15;
 pub fn file_graph(view: &View, graph: &Graph, options: &Options) -> Weighted {
     let mut pairs: BTreeMap<(u32, u32), [u32; 5]> = BTreeMap::new();
     for edge in &graph.edges {
-        if edge.from.file != edge.to.file {
+        if edge.from.file != edge.to.file && edge.confidence.as_f64() >= options.min_confidence {
             let counts = pairs.entry((edge.from.file.0, edge.to.file.0)).or_default();
             counts[slot(edge.kind)] += 1;
         }

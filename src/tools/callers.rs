@@ -35,6 +35,7 @@ pub const PARAMS: &[Param] = &[
     param::FRESH,
     param::PATH,
     param::LANG,
+    param::KIND,
 ];
 
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {

@@ -23,6 +23,8 @@ pub const TOOL: Tool = Tool {
         param::FRESH,
         param::PATH,
         param::LANG,
+        param::KIND,
+        param::MIN_CONFIDENCE.unlisted(),
     ],
     form: Form::Text,
     run,
@@ -53,7 +55,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     for file in &focus {
         seeds[file.0 as usize] += 2.0;
     }
-    let ranks = files::rank_files(view, &atlas.graph, &seeds, &desk.options.rank);
+    let ranks = files::rank_files(view, &atlas.graph, &seeds, &repo_map::rank_options(desk, given));
     let highest = ranks.iter().copied().fold(0.0, f64::max).max(1e-12);
     let mut marked: BTreeMap<FileIdx, Vec<(SymbolRef, f64)>> = BTreeMap::new();
     for (at, score) in scored.iter().take(N_SEEDS) {
@@ -81,7 +83,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     if scored.is_empty() {
         answer.line("no word of the task names anything here; ranked by the graph alone");
     }
-    let n_shown = sheet::put(&mut answer, &atlas, &ranked, "files");
+    let n_shown = sheet::put(&mut answer, &atlas, &ranked, given.text("kind"));
     answer.field("files", repo_map::files_json(view, &ranked[..n_shown.min(ranked.len())]));
     Ok(answer)
 }

@@ -22,9 +22,9 @@ const MAX_UNPROVED: usize = 20;
 /// How many lines of sites one row lists.
 const MAX_SITES: usize = 8;
 
-/// Whether a symbol's file passes the filters `path` and `lang`.
+/// Whether a symbol passes the filters `path`, `lang` and `kind`.
 pub fn fits(view: &View, at: SymbolRef, given: &Given) -> bool {
-    fits_file(view, at.file, given)
+    fits_file(view, at.file, given) && given.text("kind").is_none_or(|kind| show::kind(view.symbol(at)) == kind)
 }
 
 /// Whether a file passes the filters `path` (or `path_prefix`) and `lang`.

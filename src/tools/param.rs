@@ -235,6 +235,8 @@ pub const LANG: Param = Param::new(
     "only files of this language",
 )
 .unlisted();
+pub const KIND: Param =
+    Param::new("kind", ParamKind::Choice(crate::tools::show::KINDS), "only symbols of this kind").unlisted();
 pub const MIN_CONFIDENCE: Param =
     Param::new("min_confidence", ParamKind::Share, "only edges at least this sure; below 0.5 shows candidates too");
 

@@ -20,6 +20,8 @@ pub const TOOL: Tool = Tool {
         Param::new("path_prefix", ParamKind::Text, "only files under this folder"),
         param::FRESH,
         param::LANG,
+        param::KIND,
+        param::MIN_CONFIDENCE.unlisted(),
     ],
     form: Form::Text,
     run,
@@ -34,7 +36,7 @@ pub const BUDGET: Param = Param::new(
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let ranks = files::rank_files(view, &atlas.graph, &[], &desk.options.rank);
+    let ranks = files::rank_files(view, &atlas.graph, &[], &rank_options(desk, given));
     let mut ranked: Vec<Ranked> = view
         .indices()
         .filter(|file| listing::fits_file(view, *file, given))
@@ -53,9 +55,16 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     if let Some(line) = verdict::not_indexed_line(view).filter(|_| budget >= 400) {
         answer.line(line);
     }
-    let n_shown = sheet::put(&mut answer, &atlas, &ranked, "files");
+    let n_shown = sheet::put(&mut answer, &atlas, &ranked, given.text("kind"));
     answer.field("files", files_json(view, &ranked[..n_shown.min(ranked.len())]));
     Ok(answer)
+}
+
+/// The options of ranking, with the asked-for floor.
+pub fn rank_options(desk: &Desk, given: &Given) -> files::Options {
+    let mut options = desk.options.rank.clone();
+    options.min_confidence = given.number("min_confidence").unwrap_or(options.min_confidence);
+    options
 }
 
 /// The ranked files in JSON: path and score, best first.

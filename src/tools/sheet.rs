@@ -20,22 +20,23 @@ pub struct Ranked {
     pub marked: Vec<(SymbolRef, f64)>,
 }
 
-/// Packs ranked files (best first) into the answer's budget, below the lines it already has.
+/// Packs ranked files (best first) into the answer's budget, below the lines it already has;
+/// of their symbols those of `kind`, where one is asked for.
 ///
 /// Gives how many files are shown.
-pub fn put(answer: &mut Answer, atlas: &Atlas, ranked: &[Ranked], noun: &'static str) -> usize {
-    answer.shown(ranked.len(), ranked.len(), noun);
+pub fn put(answer: &mut Answer, atlas: &Atlas, ranked: &[Ranked], kind: Option<&str>) -> usize {
+    answer.shown(ranked.len(), ranked.len(), "files");
     let above: usize = answer.lines.iter().map(|line| crate::report::tokens::count(&format!("{line}\n"))).sum();
     let room = answer.budget.saturating_sub(answer.headline.reserve(answer.budget) + above);
     // A file takes at least six tokens; more than can fit are not prepared.
-    let entries: Vec<Entry> = ranked.iter().take(room / 6 + 1).map(|ranked| entry(atlas, ranked)).collect();
+    let entries: Vec<Entry> = ranked.iter().take(room / 6 + 1).map(|ranked| entry(atlas, ranked, kind)).collect();
     let packed = pack::pack(&entries, room);
-    answer.shown(packed.n_entries, ranked.len(), noun);
+    answer.shown(packed.n_entries, ranked.len(), "files");
     answer.lines.extend(packed.lines);
     packed.n_entries
 }
 
-fn entry(atlas: &Atlas, ranked: &Ranked) -> Entry {
+fn entry(atlas: &Atlas, ranked: &Ranked, kind: Option<&str>) -> Entry {
     let view = &*atlas.view;
     let file = view.file(ranked.file);
     let facts = &file.facts;
@@ -43,7 +44,12 @@ fn entry(atlas: &Atlas, ranked: &Ranked) -> Entry {
     for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
         let at = SymbolRef { file: ranked.file, symbol: Id::new(row) };
         let marked = ranked.marked.binary_search_by_key(&at, |(at, _)| *at).ok().map(|at| ranked.marked[at].1);
-        let offered = is_offered(symbol) && surface::is_listed(symbol) && surface::is_public(facts, symbol);
+        if kind.is_some_and(|kind| show::kind(symbol) != kind) {
+            continue;
+        }
+        // Who asks for a kind wants it, however little a line of it says.
+        let offered =
+            (kind.is_some() || is_offered(symbol)) && surface::is_listed(symbol) && surface::is_public(facts, symbol);
         if marked.is_some() || offered {
             rows.push((row, value(atlas, at, symbol) + marked.unwrap_or(0.0)));
         }
