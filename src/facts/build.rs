@@ -402,6 +402,21 @@ impl FactsBuilder {
         self.facts.refs.push(Reference { kind, owner, scope, expr, line, column, start_line });
     }
 
+    /// Adds a reference from the innermost scope that is code of `owner` (headers and annotations
+    /// of a definition, which are evaluated outside of its own scope).
+    pub fn reference_of(
+        &mut self,
+        owner: SymbolId,
+        kind: RefKind,
+        expr: ExprId,
+        line: u32,
+        column: u32,
+        start_line: u32,
+    ) {
+        let scope = self.scope();
+        self.facts.refs.push(Reference { kind, owner, scope, expr, line, column, start_line });
+    }
+
     /// Adds a parameter.
     pub fn param(&mut self, param: Param) {
         self.facts.params.push(param);

@@ -303,11 +303,13 @@ cell_enum!(
     ExprKind {
         /// `name`; also `this`, `super`, `self` as written.
         Name = "name",
-        /// `operand0.name`; optional chaining is the same.
+        /// `operand0.name`; optional chaining is the same. `detail` 1: a bare `case NAME` of Java, which
+        /// is a constant of operand 0's enum, else the name in scope.
         Attr = "attr",
         /// Operand 0 is the callee, the rest arguments (roles below).
         Call = "call",
-        /// `new C(…)`: as `Call`.
+        /// `new C(…)`: as `Call`. Java: `ty` is C with its type arguments; `scope` is the class
+        /// scope of an anonymous body (whose supertype is C), an enum constant's body included.
         New = "new",
         /// `operand0[operand1]`.
         Index = "index",
@@ -342,7 +344,8 @@ cell_enum!(
         Jsx = "jsx",
         /// An assignment used as a value, `await using`, sequence: operand 0 is the value.
         Value = "value",
-        /// A comparison, arithmetic, `not`: operands are kept for their references; gives a literal kind or nothing.
+        /// A comparison, arithmetic, `not`: operands are kept for their references; `detail` is
+        /// [`LiteralKind`] + 1 of its value where the operator alone says it, else 0.
         Operator = "operator",
         /// Something without shape.
         Opaque = "opaque",
@@ -438,7 +441,7 @@ table!(
 cell_enum!(
     /// The shape of a type.
     TypeKind {
-        /// `expr` names it (`Name` or `Attr` chain); operands are its arguments.
+        /// `expr` names it (`Name` or `Attr` chain); operands are its arguments. `detail` 1: Java's `<>`.
         Named = "named",
         Union = "union",
         Intersection = "intersection",

@@ -1,5 +1,6 @@
-//! Java.
+//! Java: `syntax` reads one file, `tests` recognizes test frameworks.
 
+pub mod syntax;
 pub mod tests;
 
 use tree_sitter::{Node, Tree};
@@ -15,13 +16,21 @@ impl Language for Java {
     fn grammar(&self, _dialect: Dialect) -> tree_sitter::Language {
         tree_sitter_java::LANGUAGE.into()
     }
-    fn lower(&self, _tree: &Tree, _source: &[u8], _builder: &mut FactsBuilder) {}
+
+    fn lower(&self, tree: &Tree, source: &[u8], builder: &mut FactsBuilder) {
+        syntax::lower(tree, source, builder);
+    }
+
     fn is_comment(&self, node: Node<'_>) -> bool {
-        matches!(node.kind(), "line_comment" | "block_comment")
+        syntax::is_comment(node)
     }
-    fn is_raw_leaf(&self, _node: Node<'_>) -> bool {
-        false
+
+    fn is_raw_leaf(&self, node: Node<'_>) -> bool {
+        syntax::is_raw_leaf(node)
     }
+
+    /// No comment acts in Java: `// NOPMD`, `// NOSONAR`, `//noinspection` and `@formatter` speak
+    /// to linters and formatters alone.
     fn is_acting_comment(&self, _text: &str) -> bool {
         false
     }
