@@ -1,0 +1,128 @@
+//! The nodes that reach walks over: every symbol and every test block of a view, numbered.
+
+use crate::facts::model::{SymbolId, TestBlockId};
+use crate::facts::table::Id;
+use crate::view::{FileIdx, SymbolRef, View};
+
+/// A symbol or a test block of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Node {
+    Symbol(SymbolRef),
+    Block(FileIdx, TestBlockId),
+}
+
+/// The numbering: per file its symbols, then its test blocks. Ordered as files are.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// For each file its first number; one more at the end.
+    starts: Vec<u32>,
+    n_symbols: Vec<u32>,
+}
+
+impl Space {
+    /// Numbers a view. O(files).
+    pub fn new(view: &View) -> Self {
+        let mut starts = Vec::with_capacity(view.files.len() + 1);
+        let mut n_symbols = Vec::with_capacity(view.files.len());
+        let mut next = 0u32;
+        for idx in view.indices() {
+            let facts = view.facts(idx);
+            starts.push(next);
+            n_symbols.push(facts.symbols.len() as u32);
+            next += (facts.symbols.len() + facts.test_blocks.len()) as u32;
+        }
+        starts.push(next);
+        Space { starts, n_symbols }
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.starts.last().map_or(0, |n| *n as usize)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of a symbol.
+    pub fn symbol(&self, at: SymbolRef) -> u32 {
+        self.starts[at.file.0 as usize] + at.symbol.index() as u32
+    }
+
+    /// The number of a file's module.
+    pub fn module(&self, file: FileIdx) -> u32 {
+        self.starts[file.0 as usize]
+    }
+
+    /// The number of a test block.
+    pub fn block(&self, file: FileIdx, block: TestBlockId) -> u32 {
+        self.starts[file.0 as usize] + self.n_symbols[file.0 as usize] + block.index() as u32
+    }
+
+    /// What a number stands for. O(log files).
+    pub fn node(&self, number: u32) -> Node {
+        let file = self.starts.partition_point(|start| *start <= number) - 1;
+        let within = number - self.starts[file];
+        let idx = FileIdx(file as u32);
+        if within < self.n_symbols[file] {
+            Node::Symbol(SymbolRef { file: idx, symbol: SymbolId::new(within as usize) })
+        } else {
+            Node::Block(idx, TestBlockId::new((within - self.n_symbols[file]) as usize))
+        }
+    }
+
+    /// The file of a number.
+    pub fn file(&self, number: u32) -> FileIdx {
+        FileIdx((self.starts.partition_point(|start| *start <= number) - 1) as u32)
+    }
+}
+
+/// A set of numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bits(pub Vec<u64>);
+
+impl Bits {
+    /// The empty set of numbers below `n`.
+    pub fn new(n: usize) -> Self {
+        Bits(vec![0; n.div_ceil(64)])
+    }
+
+    /// Adds a number; whether it was new.
+    pub fn insert(&mut self, at: usize) -> bool {
+        let (word, bit) = (&mut self.0[at / 64], 1u64 << (at % 64));
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    /// Whether a number is in it.
+    pub fn has(&self, at: usize) -> bool {
+        self.0.get(at / 64).is_some_and(|word| word & (1 << (at % 64)) != 0)
+    }
+
+    /// Adds all of `other`; whether anything was new.
+    pub fn join(&mut self, other: &Bits) -> bool {
+        let mut is_new = false;
+        for (word, add) in self.0.iter_mut().zip(&other.0) {
+            is_new |= add & !*word != 0;
+            *word |= add;
+        }
+        is_new
+    }
+
+    /// Whether the two have a number in common.
+    pub fn meets(&self, other: &Bits) -> bool {
+        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
+    }
+
+    /// What both have.
+    pub fn and(&self, other: &Bits) -> Bits {
+        Bits(self.0.iter().zip(&other.0).map(|(a, b)| a & b).collect())
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+}
