@@ -1,0 +1,21 @@
+//! Impact: what a change can break, from two trees or from a target in one.
+//!
+//! `change` compares trees, `seeds` says where reach starts, `step` and `reach` walk back over
+//! names, `tests` knows what can be run, `policy` knows when only all is safe, `answer` is what
+//! comes out, and `runners`, `json`, `text` print it. Pure: atlases in, answer out.
+
+pub mod answer;
+pub mod change;
+pub mod closure;
+pub mod code;
+pub mod decide;
+pub mod fixtures;
+pub mod json;
+pub mod policy;
+pub mod reach;
+pub mod runners;
+pub mod seeds;
+pub mod space;
+pub mod step;
+pub mod tests;
+pub mod text;

@@ -1,0 +1,332 @@
+//! One step of impact: who may behave otherwise because this symbol does.
+//!
+//! The rule behind all of them: to run a piece of code, some code that runs must name it, or its
+//! class, or load its file. So a change walks back over names. Steps decide membership; their
+//! confidence only orders answers (PRODUCT.md §4.2).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::base::dialect::LanguageName;
+use crate::facts::delta::plain_qualname;
+use crate::facts::model::*;
+use crate::facts::table::Id;
+use crate::graph::edge::{EdgeKind, FileUse, Graph, Layer, Receiver};
+use crate::impact::code;
+use crate::impact::space::{Node, Space};
+use crate::view::{FileIdx, SymbolRef, View};
+
+/// Why a node is reached from the next one on its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Why {
+    /// It is a change itself.
+    Changed,
+    /// It names it, by an edge of the graph.
+    Edge(EdgeKind),
+    /// It calls by a name that could not be proved, and that may mean it.
+    MayReach,
+    /// A call of it may run the other, which overrides it.
+    Dispatch,
+    /// It is the class whose member the other is, and that member runs without being named.
+    Member,
+    /// It is the code around a definition that a decorator or a value hands on.
+    Registers,
+    /// It is another definition of the same name in the same place (accessor pairs, overloads).
+    Sibling,
+    /// Its module runs the other's module when it is imported.
+    Loads,
+}
+
+impl Why {
+    /// The name in outputs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Why::Changed => "changed",
+            Why::Edge(kind) => kind.as_str(),
+            Why::MayReach => "may_reach",
+            Why::Dispatch => "dispatch",
+            Why::Member => "member",
+            Why::Registers => "registers",
+            Why::Sibling => "sibling",
+            Why::Loads => "loads",
+        }
+    }
+}
+
+/// A step back: `to` may behave otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step {
+    pub to: u32,
+    pub why: Why,
+    /// In 1/10,000.
+    pub confidence: u16,
+    /// Where `to`'s file says so; 0 where no line does.
+    pub line: u32,
+    /// Only tests whose import closure holds both files can take it.
+    pub is_gated: bool,
+}
+
+/// What steps follow (the policies of PRODUCT.md §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Follow {
+    /// The least sure layer whose edges are followed.
+    pub layer: Layer,
+    /// Whether references that could not be proved reach every symbol that they may mean.
+    pub may_reach: bool,
+}
+
+/// What a step over an unproved name is worth (a guess; it only orders answers).
+const MAY_REACH: u16 = 500;
+/// What a step from a member to its class is worth when nothing proves the use (a guess).
+const MEMBER: u16 = 5_000;
+
+/// The rules, over one tree.
+pub struct Steps<'a> {
+    view: &'a View,
+    graph: &'a Graph,
+    pub space: Space,
+    follow: Follow,
+    /// Rows of `graph.unproved` by the text of their name.
+    by_name: HashMap<&'a str, Vec<u32>>,
+    /// Importers by imported file: (importer, whether only for types), from `graph.file_uses`.
+    users: HashMap<FileIdx, Vec<FileUse>>,
+    /// Pairs of files where each import stands inside a function: not run at import.
+    import_edges: BTreeSet<(FileIdx, FileIdx)>,
+    /// Definitions of one plain name under one parent, where there are several.
+    siblings: HashMap<SymbolRef, Vec<SymbolRef>>,
+    /// Additional users that no reference names (fixtures): target to users with the line.
+    implied: BTreeMap<SymbolRef, Vec<(u32, u32)>>,
+}
+
+impl<'a> Steps<'a> {
+    /// Prepares the rules for a tree. O(symbols + unproved).
+    pub fn new(
+        view: &'a View,
+        graph: &'a Graph,
+        follow: Follow,
+        implied: BTreeMap<SymbolRef, Vec<(u32, u32)>>,
+    ) -> Self {
+        let mut by_name: HashMap<&str, Vec<u32>> = HashMap::new();
+        if follow.may_reach {
+            for (at, row) in graph.unproved.iter().enumerate() {
+                if row.receiver != Receiver::External {
+                    by_name.entry(view.facts(row.from.file).name(row.name)).or_default().push(at as u32);
+                }
+            }
+        }
+        let mut users: HashMap<FileIdx, Vec<FileUse>> = HashMap::new();
+        for edge in &graph.file_uses {
+            users.entry(edge.to).or_default().push(*edge);
+        }
+        let module = SymbolId::new(0);
+        let import_edges = graph
+            .edges
+            .iter()
+            .filter(|e| e.kind == EdgeKind::Imports && e.to.symbol == module)
+            .map(|e| (e.from.file, e.to.file))
+            .collect();
+        Steps {
+            view,
+            graph,
+            space: Space::new(view),
+            follow,
+            by_name,
+            users,
+            import_edges,
+            siblings: siblings(view),
+            implied,
+        }
+    }
+
+    /// The steps back from a node. `is_contract`: it changed its name, place or declaration, so
+    /// that files which merely import it, and methods that override it, are reached as well.
+    /// Sorted, unique.
+    pub fn from(&self, node: u32, is_contract: bool) -> Vec<Step> {
+        let mut out = Vec::new();
+        // Test blocks are ends: what they hold is run for them alone.
+        if let Node::Symbol(at) = self.space.node(node) {
+            if at.symbol.index() == 0 {
+                self.loaded_by(at.file, &mut out);
+            }
+            self.named_by(at, is_contract, &mut out);
+            self.belongs_to(at, &mut out);
+            if self.follow.may_reach && at.symbol.index() != 0 {
+                self.maybe_named_by(at, &mut out);
+            }
+        }
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+
+    fn push(&self, to: SymbolRef, why: Why, confidence: u16, line: u32, out: &mut Vec<Step>) {
+        out.push(Step { to: self.space.symbol(to), why, confidence, line, is_gated: false });
+    }
+
+    /// A module's own code runs for each file that imports it.
+    fn loaded_by(&self, file: FileIdx, out: &mut Vec<Step>) {
+        for edge in self.users.get(&file).into_iter().flatten() {
+            // Where the linker has an edge to the module, `named_by` takes it, from the function that imports.
+            if !edge.type_only && !self.import_edges.contains(&(edge.from, edge.to)) {
+                let module = SymbolRef { file: edge.from, symbol: SymbolId::new(0) };
+                self.push(module, Why::Loads, 9_000, 0, out);
+            }
+        }
+    }
+
+    /// Whoever names it, by an edge.
+    fn named_by(&self, at: SymbolRef, is_contract: bool, out: &mut Vec<Step>) {
+        let is_module = at.symbol.index() == 0;
+        for edge in self.graph.edges_to(at) {
+            let is_followed = match edge.kind {
+                // Importing a name runs nothing of it; importing a module runs its code.
+                EdgeKind::Imports => is_module || is_contract,
+                EdgeKind::Overrides => is_contract,
+                EdgeKind::Calls | EdgeKind::Extends | EdgeKind::References | EdgeKind::Tests => true,
+            };
+            if !is_followed || edge.layer > self.follow.layer {
+                continue;
+            }
+            let is_gated = edge.layer == Layer::Candidate;
+            let why = Why::Edge(edge.kind);
+            let mut push = |to: u32| {
+                out.push(Step { to, why, confidence: edge.confidence.0, line: edge.line, is_gated });
+            };
+            let facts = self.view.facts(edge.from.file);
+            if let Some(block) = edge.test_block {
+                push(self.space.block(edge.from.file, block));
+                if facts.test_blocks[block.index()].owner == edge.from.symbol {
+                    continue;
+                }
+            }
+            for user in code::users_at(facts, edge.from.symbol, edge.line, edge.kind) {
+                push(self.space.symbol(SymbolRef { file: edge.from.file, symbol: user }));
+            }
+        }
+        for (user, line) in self.implied.get(&at).into_iter().flatten() {
+            let why = Why::Edge(EdgeKind::Tests);
+            out.push(Step { to: *user, why, confidence: 9_000, line: *line, is_gated: false });
+        }
+        for edge in self.graph.edges_from(at) {
+            if edge.kind == EdgeKind::Overrides && edge.layer <= self.follow.layer {
+                // The site is the overriding declaration, which is in this file and not in the other.
+                self.push(edge.to, Why::Dispatch, edge.confidence.0, 0, out);
+            }
+        }
+    }
+
+    /// What it is part of, where it runs without being named.
+    fn belongs_to(&self, at: SymbolRef, out: &mut Vec<Step>) {
+        let facts = self.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        for other in self.siblings.get(&at).into_iter().flatten() {
+            self.push(*other, Why::Sibling, 9_000, 0, out);
+        }
+        let Some(parent) = symbol.parent else { return };
+        let owner = SymbolRef { file: at.file, symbol: parent };
+        let module = SymbolRef { file: at.file, symbol: SymbolId::new(0) };
+        let parent_kind = facts.symbol(parent).kind;
+        if code::is_handed_on(facts, at.symbol) {
+            self.push(owner, Why::Registers, MEMBER, symbol.start_line, out);
+        }
+        if parent_kind.is_class() {
+            let is_open = self.graph.open_classes.binary_search(&owner).is_ok();
+            match code::member_use(facts, at.symbol, is_open) {
+                code::MemberUse::Named => {}
+                code::MemberUse::WithClass => self.push(owner, Why::Member, MEMBER, symbol.start_line, out),
+                code::MemberUse::WhenSubclassed => {
+                    self.push(owner, Why::Member, MEMBER, symbol.start_line, out);
+                    for file in self.subclass_files(owner) {
+                        let to = SymbolRef { file, symbol: SymbolId::new(0) };
+                        self.push(to, Why::Member, MEMBER, 0, out);
+                    }
+                }
+            }
+        } else if parent.index() == 0 && code::is_module_hook(facts, at.symbol) {
+            self.push(module, Why::Member, MEMBER, symbol.start_line, out);
+        } else if symbol.flags.has(SymbolFlags::ANONYMOUS_OWNER) && parent.index() != 0 {
+            // An object literal is handed around as a whole.
+            self.push(owner, Why::Member, MEMBER, symbol.start_line, out);
+        }
+    }
+
+    /// The files that define a class below this one, at any depth.
+    fn subclass_files(&self, class: SymbolRef) -> BTreeSet<FileIdx> {
+        let (mut seen, mut stack) = (BTreeSet::new(), vec![class]);
+        let mut files = BTreeSet::new();
+        while let Some(at) = stack.pop() {
+            for edge in self.graph.edges_to(at) {
+                if edge.kind == EdgeKind::Extends && seen.insert(edge.from) {
+                    files.insert(edge.from.file);
+                    stack.push(edge.from);
+                }
+            }
+        }
+        files
+    }
+
+    /// Unproved references that may mean it (FACTS.md §4, may reach).
+    fn maybe_named_by(&self, at: SymbolRef, out: &mut Vec<Step>) {
+        let facts = self.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        let is_member = symbol.parent.is_some_and(|p| p.index() != 0 && !facts.symbol(p).kind.is_function());
+        if symbol.flags.has(SymbolFlags::LOCAL) && !is_member {
+            // Seen by its own function alone, where names are proved.
+            return;
+        }
+        let is_java = facts.dialect.language() == LanguageName::Java;
+        for row in self.by_name.get(facts.name(symbol.name)).into_iter().flatten() {
+            let unproved = &self.graph.unproved[*row as usize];
+            let other = self.view.facts(unproved.from.file);
+            let is_possible = is_java == (other.dialect.language() == LanguageName::Java)
+                && is_python(facts) == is_python(other)
+                // A bare name never means a member, but for Java's inherited ones.
+                && (unproved.receiver != Receiver::None || !is_member || is_java)
+                && code::takes(facts, at.symbol, unproved.arity);
+            if !is_possible {
+                continue;
+            }
+            let mut push = |to: u32| {
+                let line = unproved.line;
+                out.push(Step { to, why: Why::MayReach, confidence: MAY_REACH, line, is_gated: true });
+            };
+            if let Some(block) = unproved.test_block {
+                push(self.space.block(unproved.from.file, block));
+                if other.test_blocks[block.index()].owner == unproved.from.symbol {
+                    continue;
+                }
+            }
+            let kind = match unproved.kind {
+                RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator => EdgeKind::Calls,
+                _ => EdgeKind::References,
+            };
+            for user in code::users_at(other, unproved.from.symbol, unproved.line, kind) {
+                push(self.space.symbol(SymbolRef { file: unproved.from.file, symbol: user }));
+            }
+        }
+    }
+}
+
+fn is_python(facts: &FileFacts) -> bool {
+    facts.dialect.language() == LanguageName::Python
+}
+
+fn siblings(view: &View) -> HashMap<SymbolRef, Vec<SymbolRef>> {
+    let mut out = HashMap::new();
+    for file in view.indices() {
+        let facts = view.facts(file);
+        if !facts.symbols.iter().any(|s| facts.name(s.qualname).contains('#')) {
+            continue;
+        }
+        let mut groups: BTreeMap<String, Vec<SymbolRef>> = BTreeMap::new();
+        for (at, symbol) in facts.symbols.iter().enumerate() {
+            let symbol_ref = SymbolRef { file, symbol: SymbolId::new(at) };
+            groups.entry(plain_qualname(facts.name(symbol.qualname))).or_default().push(symbol_ref);
+        }
+        for group in groups.into_values().filter(|g| g.len() > 1) {
+            for at in &group {
+                out.insert(*at, group.iter().copied().filter(|other| other != at).collect());
+            }
+        }
+    }
+    out
+}
