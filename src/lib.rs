@@ -8,6 +8,7 @@ pub mod extract;
 pub mod facts;
 pub mod git;
 pub mod graph;
+pub mod impact;
 pub mod index;
 pub mod lang;
 pub mod rank;

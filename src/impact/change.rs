@@ -207,13 +207,7 @@ fn renames(base: &View, head: &View, sides: &Sides, blobs: &Blobs) -> BTreeMap<R
 
 fn definitions(view: &View, idx: FileIdx) -> std::collections::BTreeSet<(SymbolKind, u64, u64)> {
     let facts = view.facts(idx);
-    facts
-        .symbols
-        .iter()
-        .skip(1)
-        .filter(|s| s.body_hash.0 != 0)
-        .map(|s| (s.kind, s.sig_hash.0, s.body_hash.0))
-        .collect()
+    facts.symbols.iter().skip(1).filter(|s| s.body_hash.0 != 0).map(|s| (s.kind, s.sig_hash.0, s.body_hash.0)).collect()
 }
 
 fn symbol_changes(base: &View, head: &View, files: &[FileChange]) -> Vec<SymbolChange> {

@@ -214,9 +214,8 @@ pub fn takes(facts: &FileFacts, symbol: SymbolId, arity: Option<u32>) -> bool {
     if has_rest {
         return true;
     }
-    let n_own = u32::from(
-        language == LanguageName::Python && row.parent.is_some_and(|p| facts.symbol(p).kind.is_class()),
-    );
+    let n_own =
+        u32::from(language == LanguageName::Python && row.parent.is_some_and(|p| facts.symbol(p).kind.is_class()));
     let most = params.len() as u32;
     let least = params.iter().filter(|p| !p.optional && p.default.is_none()).count() as u32;
     // A method may be called on its class, with the receiver given.

@@ -91,7 +91,8 @@ pub fn impact_of_diff(base: &Atlas, head: &Atlas, read: ReadBytes<'_>, options: 
     let mut draft = Draft::new(&new, options, question);
     draft.answer.base = base.header.commit.clone();
     draft.judge_files(&change, &old, &new, read);
-    let mut found = origins(&change, old.side(), new.side(), SeedOptions { docs_count: options.policy == Policy::Safe });
+    let mut found =
+        origins(&change, old.side(), new.side(), SeedOptions { docs_count: options.policy == Policy::Safe });
     found.extend(draft.data_origins(&old, &new));
     draft.list_symbols(&found, &old, &new);
     match options.policy {
@@ -102,6 +103,7 @@ pub fn impact_of_diff(base: &Atlas, head: &Atlas, read: ReadBytes<'_>, options: 
         }
     }
     draft.select_changed_tests(&change, &new);
+    draft.select_whole(&old, &new);
     draft.finish(&new, !change.files.is_empty())
 }
 
@@ -357,7 +359,7 @@ impl<'o> Draft<'o> {
         let contracts: BTreeSet<u32> = head_seeds.iter().filter(|s| s.is_contract).map(|s| s.node).collect();
         let found = reach(&new.steps, &new.closure, &head_seeds);
         for (at, test) in new.tests.tests.iter().enumerate() {
-            if let Some(chain) = chain_of(test, at, new, &found) {
+            if let Some(chain) = chain_of(test, new, &found) {
                 let because = if chain.distance == 0 { Because::Changed } else { Because::Reached };
                 self.select(at, because, Some(chain));
             }
@@ -374,8 +376,8 @@ impl<'o> Draft<'o> {
             .enumerate()
             .map(|(at, t)| ((t.id.as_str(), &new.atlas.view.file(t.file).path), at))
             .collect();
-        for (at, test) in old.tests.tests.iter().enumerate() {
-            let Some(chain) = chain_of(test, at, old, &found) else { continue };
+        for test in &old.tests.tests {
+            let Some(chain) = chain_of(test, old, &found) else { continue };
             let path = &old.atlas.view.file(test.file).path;
             let now = change.renames.get(path).unwrap_or(path);
             let id = match test.id.strip_prefix(path.as_str()) {
@@ -467,6 +469,16 @@ impl<'o> Draft<'o> {
         }
     }
 
+    /// Files that parse on neither side: by what imports them.
+    fn select_whole(&mut self, old: &Ground<'_>, new: &Ground<'_>) {
+        for (is_head, file) in std::mem::take(&mut self.whole) {
+            self.select_closure(is_head, file, old, new);
+            let view = if is_head { &new.atlas.view } else { &old.atlas.view };
+            let sentence = "it does not parse whole; the tests that import it are selected";
+            self.answer.causes.push(Note::new("parse_failure", view.file(file).path.as_str(), sentence));
+        }
+    }
+
     fn list_dependents(&mut self, ground: &Ground<'_>, found: &Reach, contracts: &BTreeSet<u32>) {
         let view = &ground.atlas.view;
         let test_files: BTreeSet<FileIdx> = ground.tests.files.iter().copied().collect();
@@ -493,13 +505,6 @@ impl<'o> Draft<'o> {
 
     fn finish(mut self, ground: &Ground<'_>, is_changed: bool) -> Answer {
         let view = &ground.atlas.view;
-        for (is_head, file) in std::mem::take(&mut self.whole) {
-            if is_head {
-                self.select_closure(true, file, ground, ground);
-                let path = view.file(file).path.as_str();
-                self.answer.causes.push(Note::new("parse_failure", path, "it does not parse whole on either side"));
-            }
-        }
         self.blind_files(ground);
         let (always, never) = (globs(&self.options.always_run), globs(&self.options.never_run));
         let has_effect = is_changed && (self.answer.files.is_empty() || self.n_effective() > 0);
@@ -657,12 +662,15 @@ fn globs(patterns: &[String]) -> GlobSet {
 }
 
 /// How a test was reached: by the best of its carriers that its own import closure allows.
-fn chain_of(test: &Test, _at: usize, ground: &Ground<'_>, found: &Reach) -> Option<Chain> {
+fn chain_of(test: &Test, ground: &Ground<'_>, found: &Reach) -> Option<Chain> {
     let bit = ground.tests.files.binary_search(&test.file).ok()?;
     let is_open = |node: &&u32| found.members.get(node).is_some_and(|set| set.has(bit));
-    let best = test.carriers.iter().filter(is_open).filter_map(|node| Some((*node, found.hops.get(node)?))).max_by_key(
-        |(node, hop)| (hop.confidence, std::cmp::Reverse(hop.distance), std::cmp::Reverse(*node)),
-    )?;
+    let best = test
+        .carriers
+        .iter()
+        .filter(is_open)
+        .filter_map(|node| Some((*node, found.hops.get(node)?)))
+        .max_by_key(|(node, hop)| (hop.confidence, std::cmp::Reverse(hop.distance), std::cmp::Reverse(*node)))?;
     let own = test.carriers.first().copied().unwrap_or(best.0);
     Some(Chain {
         confidence: best.1.confidence,

@@ -163,10 +163,7 @@ pub fn classify(path: &RepoPath, skip: Option<SkipReason>) -> FileClass {
 }
 
 fn is_indexed_extension(extension: &str) -> bool {
-    matches!(
-        extension,
-        "py" | "pyi" | "ts" | "tsx" | "mts" | "cts" | "js" | "jsx" | "mjs" | "cjs" | "java"
-    )
+    matches!(extension, "py" | "pyi" | "ts" | "tsx" | "mts" | "cts" | "js" | "jsx" | "mjs" | "cjs" | "java")
 }
 
 /// Files whose name says what they are, code (`setup.py`, `jest.config.ts`) included.
@@ -344,7 +341,8 @@ fn is_documentation(path: &RepoPath) -> bool {
     let lower = path.file_name().to_ascii_lowercase();
     let is_prose = matches!(path.extension(), "md" | "rst" | "adoc" | "markdown" | "mdx" | "po" | "pot");
     let is_text = matches!(path.extension(), "txt" | "");
-    let names = ["license", "licence", "copying", "notice", "authors", "changelog", "changes", "readme", "contributors"];
+    let names =
+        ["license", "licence", "copying", "notice", "authors", "changelog", "changes", "readme", "contributors"];
     let is_named = names.iter().any(|n| lower.starts_with(n));
     let top = path.as_str().split('/').next().unwrap_or("");
     let in_docs = matches!(top, "docs" | "doc" | "documentation" | "website");

@@ -157,9 +157,11 @@ fn imports(file: &FileChange, base: Side<'_>, head: Side<'_>, out: &mut Vec<Orig
                 // The same owners, as far as they still exist.
                 let names: BTreeSet<&str> = found.iter().map(|id| facts.name(facts.symbol(*id).qualname)).collect();
                 let head_facts = head.view.facts(head_file);
-                users.extend((0..head_facts.symbols.len()).map(SymbolId::new).filter(|id| {
-                    names.contains(head_facts.name(head_facts.symbol(*id).qualname))
-                }));
+                users.extend(
+                    (0..head_facts.symbols.len())
+                        .map(SymbolId::new)
+                        .filter(|id| names.contains(head_facts.name(head_facts.symbol(*id).qualname))),
+                );
             }
         }
     }
