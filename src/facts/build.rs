@@ -179,6 +179,12 @@ impl FactsBuilder {
         result
     }
 
+    /// Sets the branch of what is read next and gives the one before: a function's body starts
+    /// from `Always`, whatever its definition stands in.
+    pub fn set_branch(&mut self, branch: Branch) -> Branch {
+        std::mem::replace(&mut self.branch, branch)
+    }
+
     /// Runs `f` one level deeper on a stack that grows as needed; `None` beyond [`MAX_DEPTH`].
     pub fn nested<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> Option<R> {
         if self.depth >= MAX_DEPTH {
@@ -277,6 +283,14 @@ impl FactsBuilder {
             self.facts.symbols[symbol.index()].scope.get_or_insert(id);
         }
         self.stack.push(id);
+        id
+    }
+
+    /// Opens a scope whose code belongs to `owner`, which is not what opens it: the functions in a
+    /// variable's initializer.
+    pub fn open_scope_for(&mut self, kind: ScopeKind, owner: SymbolId, start_line: u32, end_line: u32) -> ScopeId {
+        let id = self.open_scope(kind, None, start_line, end_line);
+        self.facts.scopes[id.index()].owner = owner;
         id
     }
 
