@@ -518,3 +518,26 @@ fn nothing_is_written_into_the_repository() {
     };
     assert_eq!(without_git(&before), without_git(&after));
 }
+
+/// Measures an unchanged tree beside `git status`: `RATLAS_BENCH_REPO=DIR cargo test --release noop -- --nocapture`.
+#[test]
+fn noop_snapshot_beside_git_status() {
+    let Some(root) = std::env::var_os("RATLAS_BENCH_REPO").map(PathBuf::from) else { return };
+    let mut cache = StatCache::default();
+    snapshot_with(&root, 2, &mut cache);
+    let best = |work: &mut dyn FnMut()| {
+        let times = (0..15).map(|_| {
+            let start = std::time::Instant::now();
+            work();
+            start.elapsed()
+        });
+        times.min().unwrap().as_secs_f64() * 1e3
+    };
+    let status = best(&mut || drop(git(&root, &["--no-optional-locks", "status", "--porcelain", "-z"])));
+    let two = best(&mut || drop(snapshot_with(&root, 2, &mut cache)));
+    let one = best(&mut || drop(snapshot_with(&root, 1, &mut cache)));
+    println!(
+        "{{\"bench\":\"noop\",\"git_status_ms\":{status:.1},\"jobs_2_ms\":{two:.1},\"jobs_1_ms\":{one:.1},\"ratio\":{:.2}}}",
+        two / status
+    );
+}
