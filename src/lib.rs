@@ -13,6 +13,7 @@ pub mod index;
 pub mod lang;
 pub mod rank;
 pub mod report;
+pub mod session;
 pub mod store;
 pub mod tools;
 pub mod view;

@@ -67,6 +67,28 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
+    /// Every reason.
+    pub const ALL: [SkipReason; 13] = [
+        SkipReason::Language,
+        SkipReason::Excluded,
+        SkipReason::Private,
+        SkipReason::TooLarge,
+        SkipReason::Minified,
+        SkipReason::Generated,
+        SkipReason::Binary,
+        SkipReason::Symlink,
+        SkipReason::Submodule,
+        SkipReason::Lfs,
+        SkipReason::Filter,
+        SkipReason::Unreadable,
+        SkipReason::Budget,
+    ];
+
+    /// Reads a stable code back.
+    pub fn parse(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == code)
+    }
+
     /// The stable code in outputs.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -37,6 +37,11 @@ impl Scratch {
         Scratch { _dir: dir, root }
     }
 
+    /// A place for a store, beside the repository.
+    pub fn store(&self) -> PathBuf {
+        self.root.parent().unwrap().join("store")
+    }
+
     pub fn git(&self, arguments: &[&str]) -> String {
         String::from_utf8_lossy(&git(&self.root, arguments)).into_owned()
     }

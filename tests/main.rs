@@ -4,4 +4,5 @@ mod extract;
 mod fingerprint;
 mod git;
 mod house;
+mod index;
 mod store;

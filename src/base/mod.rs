@@ -5,4 +5,5 @@
 pub mod dialect;
 pub mod error;
 pub mod id;
+pub mod parallel;
 pub mod path;

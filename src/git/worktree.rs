@@ -3,14 +3,14 @@
 //! Tracked files cost an `lstat`; only those are opened whose stat differs from the index's or
 //! is too fresh to be believed, and untracked ones.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Mode, Stat, stat};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::BlobId;
+use crate::base::parallel::each;
 use crate::git::blob;
 use crate::git::history;
 use crate::git::read::Reader;
@@ -84,6 +84,7 @@ pub(crate) fn snapshot(
         has_symlinks: fs.symlink,
         has_executable_bit: fs.executable_bit,
         empty_blob: blob::from_oid(&git.object_hash().empty_blob()),
+        is_private: options.is_private,
     };
 
     let shared = git.clone().into_sync();
@@ -215,6 +216,7 @@ struct Comparison<'a> {
     has_symlinks: bool,
     has_executable_bit: bool,
     empty_blob: BlobId,
+    is_private: &'a (dyn Fn(&str) -> bool + Sync),
 }
 
 impl Comparison<'_> {
@@ -253,7 +255,8 @@ impl Comparison<'_> {
         let is_believed = change.is_none()
             && !row.is_open
             && matches(&stat, &row.stat, self.stat_options)
-            && !is_racy(&stat, self.index_time)
+            // A private file is not opened to make sure.
+            && (!is_racy(&stat, self.index_time) || (self.is_private)(&row.path.to_str_lossy()))
             // Git marks entries that it found racy by a size of 0, which only an empty file has.
             && (stat.size != 0 || self.empty_blob == row.id);
         if is_believed {
@@ -373,40 +376,4 @@ fn mark_dirty(git: &gix::Repository, snapshot: &mut Snapshot) -> Result<()> {
     }
     snapshot.deleted.extend(old.map(|o| o.path));
     Ok(())
-}
-
-/// Runs `work` for each of `0..n` on `jobs` threads, each with a state of its own; results come
-/// in order.
-fn each<S, R: Send>(
-    n: usize,
-    jobs: usize,
-    state: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, usize) -> R + Sync,
-) -> Vec<R> {
-    let jobs = jobs.clamp(1, n.max(1));
-    if jobs == 1 {
-        let mut state = state();
-        return (0..n).map(|at| work(&mut state, at)).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(n));
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                let mut state = state();
-                let mut own = Vec::new();
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= n {
-                        break;
-                    }
-                    own.push((at, work(&mut state, at)));
-                }
-                done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).append(&mut own);
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
 }

@@ -1,3 +1,4 @@
 //! The write path: from a snapshot to facts, taking from the store what it has.
 
+pub mod build;
 pub mod select;

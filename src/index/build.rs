@@ -1,0 +1,325 @@
+//! From a snapshot to a view: facts from the store where it has them, extracted and stored where
+//! it has not. A file whose shard is known is never opened.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Weak};
+
+use crate::base::dialect::Dialect;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::id::{BlobId, Fingerprint, ShardKey};
+use crate::base::parallel::each;
+use crate::base::path::RepoPath;
+use crate::extract::{extract, screen};
+use crate::facts::model::{FileFacts, Status};
+use crate::git::read::Reader;
+use crate::git::repo::Repo;
+use crate::git::snapshot::{Entry, EntryKind, Snapshot};
+use crate::index::select::{Selector, is_configuration};
+use crate::store::manifest::{EntryState, Manifest, ManifestEntry};
+use crate::store::objects::{Batch, Store};
+use crate::view::{OtherFile, SkipReason, View, ViewFile};
+
+/// Configuration files beyond this are left out: a lockfile under another name, not a manifest.
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
+
+/// What building needs beside a snapshot.
+pub struct Builder<'a> {
+    pub repo: &'a Repo,
+    pub selector: &'a Selector,
+    pub store: &'a Store,
+    /// The extractor's fingerprint of every dialect.
+    pub fingerprints: &'a Fingerprints,
+    /// Threads; at least 1.
+    pub jobs: usize,
+}
+
+/// The extractor's fingerprint of every dialect: one each in a view.
+pub type Fingerprints = BTreeMap<Dialect, Fingerprint>;
+
+/// What happens to files whose shard is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// They are extracted and stored.
+    Extract,
+    /// All files are, whatever the store has.
+    ExtractAll,
+    /// They are left out and counted; nothing is written.
+    Leave,
+}
+
+/// What this process has read before, for as long as something uses it.
+#[derive(Default)]
+pub struct Memory {
+    facts: HashMap<ShardKey, Weak<FileFacts>>,
+    config: HashMap<BlobId, Weak<[u8]>>,
+}
+
+/// A view and how it came to be.
+pub struct Built {
+    pub view: View,
+    pub counts: Counts,
+    /// Whether a file changed between the snapshot and its reading; it is `unreadable` in the view.
+    pub is_torn: bool,
+    /// The keys of the view's files with their paths, and the reasons of the others.
+    pub manifest: Manifest,
+}
+
+/// How many files there are, by what was done with them: `files = indexed + skipped + pending`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Files of the tree.
+    pub files: usize,
+    /// Files with facts.
+    pub indexed: usize,
+    /// Blobs that were parsed now.
+    pub parsed: usize,
+    /// Blobs whose facts were known.
+    pub reused: usize,
+    /// Files without facts, by reason.
+    pub skipped: BTreeMap<SkipReason, usize>,
+    /// Files that are still to be extracted ([`Missing::Leave`]).
+    pub pending: usize,
+}
+
+/// A file of the snapshot that is to have facts.
+struct Candidate<'s> {
+    entry: &'s Entry,
+    key: ShardKey,
+}
+
+/// What came of a shard that was missing.
+enum Outcome {
+    Facts(Arc<FileFacts>),
+    Skip(SkipReason),
+    /// Its bytes are no longer those of the snapshot.
+    Torn,
+}
+
+impl Builder<'_> {
+    /// Builds the view of a snapshot.
+    ///
+    /// Equal snapshots give equal views on any number of threads. Sources are read one a thread
+    /// and dropped once extracted.
+    ///
+    /// # Errors
+    /// `Store` when shards cannot be written.
+    pub fn build(&self, snapshot: &Snapshot, memory: &mut Memory, missing: Missing) -> Result<Built> {
+        let mut candidates = Vec::new();
+        let mut others = Vec::new();
+        for entry in &snapshot.entries {
+            match self.selector.select(entry) {
+                Ok(dialect) => {
+                    let fingerprint = self.fingerprints[&dialect];
+                    candidates.push(Candidate { entry, key: ShardKey { blob: entry.blob, dialect, fingerprint } });
+                }
+                Err(reason) => others.push(other(entry, reason)),
+            }
+        }
+        let mut outcomes = self.known(&candidates, memory, missing);
+        let mut counts = Counts { files: snapshot.entries.len(), reused: outcomes.len(), ..Counts::default() };
+        if missing != Missing::Leave {
+            let extracted = self.extract_missing(&candidates, &outcomes);
+            let shards = extracted.iter().filter_map(|(key, outcome)| match outcome {
+                Outcome::Facts(facts) => Some((*key, Arc::clone(facts))),
+                Outcome::Skip(_) | Outcome::Torn => None,
+            });
+            let shards: Vec<(ShardKey, Arc<FileFacts>)> = shards.collect();
+            counts.parsed = shards.iter().filter(|(_, facts)| facts.status != Status::Skipped).count();
+            self.store.put_many(shards)?;
+            outcomes.extend(extracted);
+        }
+
+        let mut files = Vec::with_capacity(candidates.len());
+        let mut is_torn = false;
+        for Candidate { entry, key } in &candidates {
+            let outcome = match outcomes.get(key) {
+                Some(Outcome::Facts(facts)) => self.fit(facts).map(|()| Arc::clone(facts)),
+                Some(Outcome::Skip(reason)) => Err(*reason),
+                Some(Outcome::Torn) => {
+                    is_torn = true;
+                    Err(SkipReason::Unreadable)
+                }
+                None => {
+                    counts.pending += 1;
+                    continue;
+                }
+            };
+            match outcome {
+                Ok(facts) => files.push(ViewFile {
+                    path: entry.path.clone(),
+                    blob: entry.blob,
+                    dialect: key.dialect,
+                    facts,
+                    dirty: entry.dirty,
+                }),
+                Err(reason) => others.push(other(entry, reason)),
+            }
+        }
+        others.sort_by(|a, b| a.path.cmp(&b.path));
+        for other in &others {
+            *counts.skipped.entry(other.reason).or_default() += 1;
+        }
+        counts.indexed = files.len();
+        let config = self.configuration(snapshot, memory);
+        let view = View { files, others, config };
+        memory.keep(&view, self.fingerprints);
+        let manifest = manifest(&view, self.fingerprints);
+        Ok(Built { view, counts, is_torn, manifest })
+    }
+
+    /// The facts that this process or the store has.
+    fn known(&self, candidates: &[Candidate<'_>], memory: &Memory, missing: Missing) -> HashMap<ShardKey, Outcome> {
+        let mut known = HashMap::new();
+        if missing == Missing::ExtractAll {
+            return known;
+        }
+        let mut asked = BTreeSet::new();
+        for Candidate { key, .. } in candidates {
+            match memory.facts.get(key).and_then(Weak::upgrade) {
+                Some(facts) => drop(known.insert(*key, Outcome::Facts(facts))),
+                None => drop(asked.insert(*key)),
+            }
+        }
+        let keys: Vec<ShardKey> = asked.into_iter().collect();
+        let run = |batches: &[Batch]| each(batches.len(), self.jobs, || (), |(), at| batches[at].read());
+        let found = self.store.get_many_by(&keys, run);
+        known.extend(keys.into_iter().zip(found).filter_map(|(key, facts)| Some((key, Outcome::Facts(facts?)))));
+        known
+    }
+
+    /// Extracts what is not known, each shard once, largest first.
+    fn extract_missing(
+        &self,
+        candidates: &[Candidate<'_>],
+        known: &HashMap<ShardKey, Outcome>,
+    ) -> Vec<(ShardKey, Outcome)> {
+        let mut todo: BTreeMap<ShardKey, &Entry> = BTreeMap::new();
+        for Candidate { entry, key } in candidates {
+            if !known.contains_key(key) {
+                todo.entry(*key).or_insert(entry);
+            }
+        }
+        if todo.is_empty() {
+            return Vec::new();
+        }
+        let reader = Reader::new(self.repo);
+        let mut todo: Vec<(u64, ShardKey, &Entry)> = todo
+            .into_iter()
+            .map(|(key, entry)| (entry.len_bytes.or_else(|| reader.object_len(&key.blob)).unwrap_or(0), key, entry))
+            .collect();
+        todo.sort_by_key(|(len_bytes, key, _)| (std::cmp::Reverse(*len_bytes), *key));
+        let outcomes = each(
+            todo.len(),
+            self.jobs,
+            || Reader::new(self.repo),
+            |reader, at| {
+                let (len_bytes, key, entry) = todo[at];
+                (key, self.extract_one(reader, entry, key.dialect, len_bytes))
+            },
+        );
+        let mut outcomes: Vec<(ShardKey, Outcome)> = outcomes;
+        outcomes.sort_by_key(|(key, _)| *key);
+        outcomes
+    }
+
+    fn extract_one(&self, reader: &mut Reader, entry: &Entry, dialect: Dialect, len_bytes: u64) -> Outcome {
+        let max = self.selector.max_file_bytes;
+        // On disk a file may be longer than what git stores of it, seldom twice as long.
+        if len_bytes > max && reader.object_len(&entry.blob).unwrap_or(len_bytes / 2) > max {
+            return Outcome::Skip(SkipReason::TooLarge);
+        }
+        let bytes = match reader.read(entry) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind == ErrorKind::Io => return Outcome::Torn,
+            Err(_) => return Outcome::Skip(SkipReason::Unreadable),
+        };
+        if bytes.len() as u64 > max {
+            return Outcome::Skip(SkipReason::TooLarge);
+        }
+        Outcome::Facts(Arc::new(match screen::screen(&bytes) {
+            Some(reason) => screen::skipped(dialect, &bytes, reason),
+            None => extract(dialect, &bytes),
+        }))
+    }
+
+    /// Whether facts make an indexed file; the reason when they do not.
+    fn fit(&self, facts: &FileFacts) -> std::result::Result<(), SkipReason> {
+        if u64::from(facts.n_bytes) > self.selector.max_file_bytes {
+            return Err(SkipReason::TooLarge);
+        }
+        match facts.status {
+            Status::Ok | Status::Partial | Status::Failed => Ok(()),
+            Status::Skipped => {
+                let reason = SkipReason::parse(facts.text(facts.status_reason));
+                Err(reason.unwrap_or(SkipReason::Unreadable))
+            }
+        }
+    }
+
+    /// The bytes of configuration, by path.
+    fn configuration(&self, snapshot: &Snapshot, memory: &mut Memory) -> BTreeMap<RepoPath, Arc<[u8]>> {
+        let wanted: Vec<&Entry> = snapshot
+            .entries
+            .iter()
+            .filter(|e| is_configuration(e.path.as_str()) && !self.selector.is_private(e.path.as_str()))
+            .filter(|e| matches!(e.kind, EntryKind::File | EntryKind::Executable) && e.trouble.is_none())
+            .filter(|e| e.len_bytes.unwrap_or(0) <= MAX_CONFIG_BYTES)
+            .collect();
+        let known = &memory.config;
+        let read = each(
+            wanted.len(),
+            self.jobs,
+            || None,
+            |reader: &mut Option<Reader>, at| {
+                let entry = wanted[at];
+                if let Some(bytes) = known.get(&entry.blob).and_then(Weak::upgrade) {
+                    return Some(bytes);
+                }
+                let reader = reader.get_or_insert_with(|| Reader::new(self.repo));
+                let bytes = reader.read(entry).ok()?;
+                (bytes.len() as u64 <= MAX_CONFIG_BYTES).then(|| Arc::from(bytes))
+            },
+        );
+        let config: BTreeMap<RepoPath, Arc<[u8]>> =
+            wanted.iter().zip(&read).filter_map(|(entry, bytes)| Some((entry.path.clone(), bytes.clone()?))).collect();
+        memory.config.retain(|_, bytes| bytes.strong_count() > 0);
+        for (entry, bytes) in wanted.iter().zip(read) {
+            if let Some(bytes) = bytes {
+                memory.config.insert(entry.blob, Arc::downgrade(&bytes));
+            }
+        }
+        config
+    }
+}
+
+impl Memory {
+    /// Remembers a view's facts, and forgets those that nothing uses any more.
+    fn keep(&mut self, view: &View, fingerprints: &Fingerprints) {
+        self.facts.retain(|_, facts| facts.strong_count() > 0);
+        for file in &view.files {
+            let key = ShardKey { blob: file.blob, dialect: file.dialect, fingerprint: fingerprints[&file.dialect] };
+            self.facts.insert(key, Arc::downgrade(&file.facts));
+        }
+    }
+}
+
+fn other(entry: &Entry, reason: SkipReason) -> OtherFile {
+    OtherFile { path: entry.path.clone(), blob: entry.blob, dirty: entry.dirty, reason }
+}
+
+/// What a view is made of, by path.
+fn manifest(view: &View, fingerprints: &Fingerprints) -> Manifest {
+    let files = view.files.iter().map(|file| ManifestEntry {
+        path: file.path.clone(),
+        blob: file.blob,
+        state: EntryState::Indexed { dialect: file.dialect, fingerprint: fingerprints[&file.dialect] },
+    });
+    let others = view.others.iter().map(|other| ManifestEntry {
+        path: other.path.clone(),
+        blob: other.blob,
+        state: EntryState::Skipped { reason: other.reason.as_str().to_owned() },
+    });
+    let mut entries: Vec<ManifestEntry> = files.chain(others).collect();
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    Manifest { entries }
+}

@@ -1,0 +1,321 @@
+//! The session: the repository now, as a fresh atlas. Read and write wings meet here only.
+//!
+//! Each question takes a snapshot first; what has not changed since the last one costs a look
+//! at the disk and nothing else.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::atlas::{Atlas, AtlasSource, Header, StoreFigures};
+use crate::base::dialect::Dialect;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::{Digest, Fingerprint};
+use crate::base::path::RepoPath;
+use crate::extract::fingerprint::fingerprint_with;
+use crate::git::history;
+use crate::git::read::Reader;
+use crate::git::repo::Repo;
+use crate::git::snapshot::{Snapshot, SnapshotOptions};
+use crate::git::stat::StatCache;
+use crate::graph::edge::Graph;
+use crate::index::build::{Builder, Built, Counts, Memory, Missing};
+use crate::index::select::{SelectOptions, Selector};
+use crate::store::objects::Store;
+use crate::view::View;
+
+/// How a session works.
+#[derive(Clone, Debug, Default)]
+pub struct SessionOptions {
+    /// The store's folder; the user's cache folder when `None`.
+    pub store: Option<PathBuf>,
+    pub select: SelectOptions,
+    /// Patterns to redact beside the built-in ones; they are part of every shard's key.
+    pub redact_patterns: Vec<String>,
+    /// Threads; as many as the machine has, when 0.
+    pub jobs: usize,
+}
+
+/// A repository that is being asked about.
+pub struct Session {
+    repo: Repo,
+    selector: Selector,
+    store: Store,
+    fingerprints: BTreeMap<Dialect, Fingerprint>,
+    jobs: usize,
+    state: Mutex<State>,
+}
+
+/// What is kept between questions.
+#[derive(Default)]
+struct State {
+    stats: StatCache,
+    stats_saved: Vec<u8>,
+    memory: Memory,
+    /// The atlas of the worktree, with the snapshot it was made from.
+    fresh: Option<(Snapshot, Arc<Atlas>)>,
+    /// Atlases of revisions with their snapshots, most recently asked for first.
+    trees: VecDeque<(Arc<Snapshot>, Arc<Atlas>)>,
+}
+
+/// Atlases of revisions that are kept: a diff asks for two, a review for a few more. Each holds a
+/// view and a graph.
+const MAX_TREES: usize = 4;
+
+/// How often a snapshot is taken anew when files change while they are read.
+const MAX_TRIES: usize = 3;
+
+/// What `index` did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexReport {
+    pub counts: Counts,
+    /// HEAD's commit in hex.
+    pub commit: Option<String>,
+    /// Names the tree, dirty files included: the manifest's name in the store.
+    pub tree: String,
+}
+
+/// What there is, without writing anything.
+#[derive(Clone, Debug)]
+pub struct Peek {
+    pub counts: Counts,
+    pub commit: Option<String>,
+    /// The files that are indexed already.
+    pub view: View,
+    /// Paths that differ from HEAD's tree, sorted; those of `deleted` too.
+    pub dirty: Vec<RepoPath>,
+    /// Paths of HEAD's tree that are not on disk, sorted.
+    pub deleted: Vec<RepoPath>,
+    /// Bytes of all files in the store.
+    pub store_bytes: u64,
+}
+
+impl Session {
+    /// Opens a session on the repository that `dir` lies in.
+    ///
+    /// # Errors
+    /// `NotARepository`, `Git`; `Config` for globs that are none; `Store` when it cannot be opened.
+    pub fn open(dir: &Path, options: &SessionOptions) -> Result<Self> {
+        let repo = Repo::open(dir)?;
+        let selector = Selector::new(&options.select)?;
+        let store = Store::open(&store_folder(&repo, options)?)?;
+        let jobs = match options.jobs {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        };
+        let patterns = &options.redact_patterns;
+        let fingerprints = Dialect::ALL.into_iter().map(|d| (d, fingerprint_with(d, patterns))).collect();
+        let session = Session { repo, selector, store, fingerprints, jobs, state: Mutex::default() };
+        let saved = std::fs::read(session.stat_file()).unwrap_or_default();
+        session.state().stats = StatCache::from_bytes(&saved);
+        session.state().stats_saved = saved;
+        Ok(session)
+    }
+
+    /// The repository.
+    pub fn repo(&self) -> &Repo {
+        &self.repo
+    }
+
+    /// Extracts and stores what is missing of the tree as it is now, and writes its manifest.
+    /// Under `full`, every file is extracted, whatever the store has.
+    ///
+    /// # Errors
+    /// `Git`, `Io`, `Store`.
+    pub fn index(&self, full: bool) -> Result<IndexReport> {
+        let mut state = self.state();
+        let missing = if full { Missing::ExtractAll } else { Missing::Extract };
+        let (snapshot, built) = self.build_worktree(&mut state, missing)?;
+        let tree = snapshot.digest().to_string();
+        if self.store.get_manifest(&tree).is_none_or(|manifest| manifest != built.manifest) {
+            self.store.put_manifest(&tree, &built.manifest)?;
+        }
+        Ok(IndexReport { counts: built.counts, commit: snapshot.commit, tree })
+    }
+
+    /// Looks at what is indexed of the tree as it is now. Writes nothing.
+    ///
+    /// # Errors
+    /// `Git`, `Io`.
+    pub fn peek(&self) -> Result<Peek> {
+        let mut state = self.state();
+        let snapshot = self.snapshot(&mut state)?;
+        let built = self.builder().build(&snapshot, &mut state.memory, Missing::Leave)?;
+        let mut dirty: Vec<RepoPath> = snapshot
+            .entries
+            .iter()
+            .filter(|e| e.dirty)
+            .map(|e| e.path.clone())
+            .chain(snapshot.deleted.clone())
+            .collect();
+        dirty.sort();
+        Ok(Peek {
+            counts: built.counts,
+            commit: snapshot.commit,
+            view: built.view,
+            dirty,
+            deleted: snapshot.deleted,
+            store_bytes: self.store.size_bytes(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn builder(&self) -> Builder<'_> {
+        Builder {
+            repo: &self.repo,
+            selector: &self.selector,
+            store: &self.store,
+            fingerprints: &self.fingerprints,
+            jobs: self.jobs,
+        }
+    }
+
+    fn snapshot(&self, state: &mut State) -> Result<Snapshot> {
+        let is_private = |path: &str| self.selector.is_private(path);
+        let options = SnapshotOptions { jobs: self.jobs, is_private: &is_private };
+        Snapshot::worktree(&self.repo, &options, &mut state.stats)
+    }
+
+    /// Builds the worktree's view, again where files changed meanwhile.
+    fn build_worktree(&self, state: &mut State, missing: Missing) -> Result<(Snapshot, Built)> {
+        let mut n_tries = 0;
+        loop {
+            let snapshot = self.snapshot(state)?;
+            let built = self.builder().build(&snapshot, &mut state.memory, missing)?;
+            n_tries += 1;
+            if !built.is_torn || n_tries == MAX_TRIES {
+                self.save_stats(state);
+                return Ok((snapshot, built));
+            }
+        }
+    }
+
+    /// Links a view.
+    fn atlas(&self, snapshot: &Snapshot, view: View, known: Option<Arc<Graph>>) -> Arc<Atlas> {
+        let header = Header {
+            repository: self.repo.name(),
+            commit: snapshot.commit.clone(),
+            n_dirty: snapshot.entries.iter().filter(|e| e.dirty).count() + snapshot.deleted.len(),
+            n_pending: 0,
+        };
+        let graph = known.unwrap_or_else(|| Arc::new(Graph::default().finish()));
+        Arc::new(Atlas { view: Arc::new(view), graph, header })
+    }
+
+    /// Where ids of hashed files are remembered for the next process, one file a worktree.
+    fn stat_file(&self) -> PathBuf {
+        let root = Digest::of(self.repo.root().as_os_str().as_encoded_bytes());
+        self.store.dir().join("stat").join(format!("{:016x}", root.short()))
+    }
+
+    /// Writes the stat cache down when it has changed. Failing to costs time only.
+    fn save_stats(&self, state: &mut State) {
+        let bytes = state.stats.to_bytes();
+        if bytes == state.stats_saved {
+            return;
+        }
+        let file = self.stat_file();
+        let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
+        let write = || {
+            std::fs::create_dir_all(file.parent().unwrap_or(&file))?;
+            std::fs::write(&temporary, &bytes)?;
+            std::fs::rename(&temporary, &file)
+        };
+        match write() {
+            Ok(()) => state.stats_saved = bytes,
+            Err(error) => tracing::debug!("cannot remember hashed files: {error}"),
+        }
+    }
+}
+
+impl AtlasSource for Session {
+    fn fresh(&self) -> Result<Arc<Atlas>> {
+        let mut state = self.state();
+        if let Some((last, atlas)) = state.fresh.clone()
+            && self.snapshot(&mut state)? == last
+        {
+            return Ok(atlas);
+        }
+        let (snapshot, built) = self.build_worktree(&mut state, Missing::Extract)?;
+        let known = known_graph(&state, &snapshot);
+        let atlas = self.atlas(&snapshot, built.view, known);
+        if !built.is_torn {
+            state.fresh = Some((snapshot, Arc::clone(&atlas)));
+        }
+        Ok(atlas)
+    }
+
+    fn at(&self, revision: &str) -> Result<Arc<Atlas>> {
+        let mut state = self.state();
+        let commit = history::resolve(&self.repo, revision)?;
+        let at = state.trees.iter().position(|(snapshot, _)| snapshot.commit.as_ref() == Some(&commit));
+        if let Some(kept) = at.and_then(|at| state.trees.remove(at)) {
+            state.trees.push_front(kept.clone());
+            return Ok(kept.1);
+        }
+        let snapshot = Snapshot::at(&self.repo, &commit)?;
+        let built = self.builder().build(&snapshot, &mut state.memory, Missing::Extract)?;
+        let known = known_graph(&state, &snapshot);
+        let atlas = self.atlas(&snapshot, built.view, known);
+        state.trees.push_front((Arc::new(snapshot), Arc::clone(&atlas)));
+        state.trees.truncate(MAX_TREES);
+        Ok(atlas)
+    }
+
+    fn merge_base(&self, one: &str, other: &str) -> Result<String> {
+        history::merge_base(&self.repo, one, other)
+    }
+
+    fn read(&self, atlas: &Atlas, path: &RepoPath) -> Result<Vec<u8>> {
+        let state = self.state();
+        let trees = state.trees.iter().map(|(snapshot, kept)| (&**snapshot, kept));
+        let fresh = state.fresh.iter().map(|(snapshot, kept)| (snapshot, kept));
+        let snapshot = fresh.chain(trees).find(|(_, kept)| std::ptr::eq(&***kept, atlas)).map(|(snapshot, _)| snapshot);
+        let mut reader = Reader::new(&self.repo);
+        if let Some(entry) = snapshot.and_then(|snapshot| snapshot.find(path.as_str())) {
+            if self.selector.is_private(path.as_str()) {
+                return Err(Error::new(ErrorKind::CannotAnswer, format!("`{path}` is private and never opened")));
+            }
+            return reader.read(entry);
+        }
+        // An atlas that is no longer kept: its blobs may still be among git's objects.
+        let blob = atlas.view.find(path.as_str()).map(|file| atlas.view.file(file).blob);
+        match blob {
+            Some(blob) => reader.object(&blob),
+            None => Err(Error::new(ErrorKind::UnknownTarget, format!("no file `{path}` in this tree"))),
+        }
+    }
+
+    fn store(&self) -> Option<StoreFigures> {
+        Some(StoreFigures { n_objects: 0, n_bytes: self.store.size_bytes() })
+    }
+}
+
+/// The graph of an equal tree: what is dirty does not matter to it.
+fn known_graph(state: &State, snapshot: &Snapshot) -> Option<Arc<Graph>> {
+    let digest = snapshot.digest();
+    let fresh = state.fresh.iter().map(|(kept, atlas)| (kept, atlas));
+    let trees = state.trees.iter().map(|(kept, atlas)| (&**kept, atlas));
+    fresh.chain(trees).find(|(kept, _)| kept.digest() == digest).map(|(_, atlas)| Arc::clone(&atlas.graph))
+}
+
+/// Where the store lies: `RATLAS_STORE`, the options, or below the user's cache folder, where all
+/// worktrees of a repository share one.
+fn store_folder(repo: &Repo, options: &SessionOptions) -> Result<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    if let Some(folder) = variable("RATLAS_STORE").or_else(|| options.store.clone()) {
+        return Ok(folder);
+    }
+    let cache = variable("XDG_CACHE_HOME")
+        .filter(|folder| folder.is_absolute())
+        .or_else(|| variable("HOME").map(|home| home.join(".cache")))
+        .or_else(|| variable("LOCALAPPDATA"));
+    let cache = cache.ok_or_else(|| {
+        Error::new(ErrorKind::Store, "no folder for the store: there is no home folder")
+            .hint("set `RATLAS_STORE` to a folder that you can write")
+    })?;
+    Ok(cache.join("ratlas").join(repo.key()))
+}
