@@ -19,7 +19,10 @@ pub fn extract(dialect: Dialect, source: &[u8]) -> FileFacts {
     let language = lang::of(dialect);
     let mut builder = FactsBuilder::new(dialect, count_lines(source), source.len() as u32);
     let mut parser = Parser::new();
-    let tree = parser.set_language(&language.grammar(dialect)).ok().and_then(|()| parser.parse(source, None));
+    let tree = parser
+        .set_language(&language.grammar(dialect))
+        .ok()
+        .and_then(|()| parser.parse(&*language.mend(dialect, source), None));
     let Some(tree) = tree else {
         let reason = builder.intern("parser");
         let (mut facts, _) = builder.finish();

@@ -1,5 +1,7 @@
 //! What a language must be to be indexed.
 
+use std::borrow::Cow;
+
 use tree_sitter::{Node, Tree};
 
 use crate::base::dialect::Dialect;
@@ -9,6 +11,12 @@ use crate::facts::build::FactsBuilder;
 pub trait Language: Sync {
     /// The grammar of one of its dialects.
     fn grammar(&self, dialect: Dialect) -> tree_sitter::Language;
+
+    /// The bytes to parse in place of the source: as many, each token where it was, with syntax
+    /// that the grammar lacks written so that it has it. All else reads the source.
+    fn mend<'s>(&self, _dialect: Dialect, source: &'s [u8]) -> Cow<'s, [u8]> {
+        Cow::Borrowed(source)
+    }
 
     /// Walks the tree once and says all that the file says alone.
     ///

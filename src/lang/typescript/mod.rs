@@ -4,6 +4,8 @@ pub mod naming;
 mod syntax;
 pub mod tests;
 
+use std::borrow::Cow;
+
 use tree_sitter::{Node, Tree};
 
 use crate::base::dialect::Dialect;
@@ -53,6 +55,10 @@ impl Language for TypeScript {
             Dialect::Js | Dialect::Jsx => tree_sitter_javascript::LANGUAGE.into(),
             _ => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
         }
+    }
+
+    fn mend<'s>(&self, _dialect: Dialect, source: &'s [u8]) -> Cow<'s, [u8]> {
+        syntax::mend::mend(source)
     }
 
     fn lower(&self, tree: &Tree, source: &[u8], builder: &mut FactsBuilder) {

@@ -1,6 +1,8 @@
 //! Assignments to names and chains: bindings, the functions that they define (`app.m =`,
 //! `X.prototype.m =`, `exports.f =`), and CommonJS exports.
 
+use std::borrow::Cow;
+
 use tree_sitter::Node;
 
 use crate::facts::build::FactsBuilder;
@@ -97,11 +99,28 @@ impl Walk<'_> {
         let dotted = chain.filter(|chain| chain.contains('.'));
         let common = chain.and_then(common_js);
         let last = self.field(left, self.f.property).unwrap_or(left);
+        let given = self.assigned_symbol.take();
+        if given.is_some() && !self.is_function(right) {
+            // `a.x = a.y = a.z = function …`: one function, named by the first.
+            self.assigned_symbol = given;
+            return (given, self.initializer(b, right, None, ""));
+        }
+        if given.is_some() {
+            return (given, self.function_value(b, bare, given));
+        }
+        if matches!(common, Some(CommonJs::Whole))
+            && chain != Some("exports")
+            && (self.is_function(right) || self.k(bare) == K::Class)
+        {
+            return self.exported_whole(b, bare, left, outer);
+        }
         if let Some(chain) = dotted {
             let this_member = chain.strip_prefix("this.").filter(|rest| !rest.contains('.'));
             let name = chain.rsplit('.').next().unwrap_or(chain).to_owned();
             let is_class = self.k(bare) == K::Class && self.field(bare, self.f.name).is_none();
-            if self.is_function(right) {
+            let function = self.innermost_right(right);
+            if self.is_function(function) {
+                let bare = self.bare(function);
                 let (parent, declared_in, prefix) = match (this_member, self.class) {
                     (Some(_), Some(class)) => (class.symbol, class.scope, String::new()),
                     (Some(_), None) => (b.owner(), b.scope(), String::new()),
@@ -138,7 +157,14 @@ impl Walk<'_> {
                 if this_member.is_none() && self.k(bare) != K::ArrowFunction {
                     self.class = None;
                 }
-                let expr = self.function_value(b, bare, Some(symbol));
+                let expr = if self.is_function(right) {
+                    self.function_value(b, bare, Some(symbol))
+                } else {
+                    self.assigned_symbol = Some(symbol);
+                    let expr = self.expression(b, right, Use::Read);
+                    self.assigned_symbol = None;
+                    expr
+                };
                 self.class = class;
                 return (Some(symbol), expr);
             }
@@ -149,17 +175,7 @@ impl Walk<'_> {
                     let outer_prefix = std::mem::replace(&mut self.prefix, prefix);
                     let symbol = self.class_value_named(b, bare, &name, outer, last, SymbolFlags::default());
                     self.prefix = outer_prefix;
-                    let row = Expr {
-                        kind: ExprKind::ClassValue,
-                        name: None,
-                        ty: None,
-                        scope: None,
-                        symbol: Some(symbol),
-                        detail: 0,
-                        first: 0,
-                        len: 0,
-                    };
-                    return (Some(symbol), b.push_expr(row, &[]));
+                    return (Some(symbol), class_expr(b, symbol));
                 }
                 // `exports.f = f` names what is there already; anything else is a variable.
                 if !matches!(self.k(bare), K::Identifier | K::AssignmentExpression) {
@@ -184,6 +200,52 @@ impl Walk<'_> {
         let prefix = chain.map(|chain| chain.replace(".prototype", "")).unwrap_or_default();
         let prefix = prefix.strip_prefix("this.").unwrap_or(&prefix).to_owned();
         (None, self.initializer(b, right, None, &prefix))
+    }
+
+    /// `z` of `x = y = z`.
+    fn innermost_right<'t>(&self, right: Node<'t>) -> Node<'t> {
+        let mut at = self.bare(right);
+        while self.k(at) == K::AssignmentExpression
+            && let Some(inner) = self.field(at, self.f.right)
+        {
+            at = self.bare(inner);
+        }
+        at
+    }
+
+    /// Reads the function or class of `module.exports = …`: its own name, else `default`.
+    fn exported_whole(
+        &mut self,
+        b: &mut FactsBuilder,
+        value: Node<'_>,
+        left: Node<'_>,
+        outer: Node<'_>,
+    ) -> (Option<SymbolId>, ExprId) {
+        let own_name = self.field(value, self.f.name);
+        let name = own_name.map_or(Cow::Borrowed("default"), |n| self.text(n));
+        let name_node = own_name.unwrap_or(left);
+        let flags = SymbolFlags::DEFAULT_EXPORT;
+        if self.k(value) == K::Class {
+            let symbol = self.class_value_named(b, value, &name, outer, name_node, flags);
+            return (Some(symbol), class_expr(b, symbol));
+        }
+        let head = self.function_head("module.exports = ", value);
+        let flags = flags | self.function_flags(value);
+        let symbol = self.define(
+            b,
+            Definition {
+                kind: SymbolKind::Function,
+                name: &name,
+                prefix: "",
+                flags,
+                visibility: Visibility::Public,
+                signature: &head,
+                node: outer,
+                name_node,
+            },
+        );
+        self.extent(b, symbol, outer.byte_range(), self.field(value, self.f.body));
+        (Some(symbol), self.function_value(b, value, Some(symbol)))
     }
 
     /// The dotted text of a chain of plain names (`a`, `this.x`, `X.prototype.m`), at most 6 long.
@@ -242,4 +304,19 @@ fn common_js(chain: &str) -> Option<CommonJs<'_>> {
             .filter(|name| !name.contains('.'))
             .map(CommonJs::Member),
     }
+}
+
+/// A class as a value.
+pub(super) fn class_expr(b: &mut FactsBuilder, symbol: SymbolId) -> ExprId {
+    let row = Expr {
+        kind: ExprKind::ClassValue,
+        name: None,
+        ty: None,
+        scope: None,
+        symbol: Some(symbol),
+        detail: 0,
+        first: 0,
+        len: 0,
+    };
+    b.push_expr(row, &[])
 }

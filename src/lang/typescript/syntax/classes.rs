@@ -94,17 +94,7 @@ impl Walk<'_> {
             }
             None => self.anonymous_class(b, node),
         };
-        let row = Expr {
-            kind: ExprKind::ClassValue,
-            name: None,
-            ty: None,
-            scope: None,
-            symbol: Some(symbol),
-            detail: 0,
-            first: 0,
-            len: 0,
-        };
-        b.push_expr(row, &[])
+        super::assignments::class_expr(b, symbol)
     }
 
     /// A class without a name is a symbol for its bases and members; these stand where it stands.

@@ -55,6 +55,12 @@ impl Walk<'_> {
 
     fn expression_here(&mut self, b: &mut FactsBuilder, node: Node<'_>, used: Use) -> ExprId {
         match self.k(node) {
+            K::Identifier | K::TypeIdentifier if self.mended_import(node).is_some() => {
+                let module = self.mended_import(node);
+                self.import_row(b, ImportKind::Dynamic, module.as_deref(), None, None, node, node);
+                let name = module.map(|module| b.intern(&module));
+                b.leaf(ExprKind::DynamicImport, name, 0)
+            }
             K::Identifier | K::ShorthandProperty | K::TypeIdentifier => {
                 let name = self.name(b, node);
                 let expr = b.leaf(ExprKind::Name, Some(name), 0);

@@ -143,6 +143,13 @@ impl Walk<'_> {
         }
         let inner = self.function_inside(b, node, symbol);
         self.class = outer_class;
+        if let (Some(name_node), Some(known)) = (name_node, symbol)
+            && b.facts().name(b.facts().symbol(known).name) != self.text(name_node)
+        {
+            // Inside, it is known by its own name too.
+            let name = self.name(b, name_node);
+            self.push_binding(b, (inner, Origin::Declare), name, None, None, symbol, name_node);
+        }
         self.lambda(b, inner, symbol)
     }
 

@@ -8,6 +8,7 @@ mod expressions;
 mod functions;
 mod jsx;
 pub(super) mod kinds;
+pub(super) mod mend;
 mod modules;
 mod narrowing;
 mod objects;
@@ -45,6 +46,7 @@ pub fn lower(dialect: Dialect, tree: &Tree, source: &[u8], builder: &mut FactsBu
         doc: None,
         loops: 0,
         bound_require: None,
+        assigned_symbol: None,
         ambient: dialect == Dialect::Dts,
     };
     walk.references_in_directives(builder, tree.root_node());
@@ -83,6 +85,8 @@ struct Walk<'s> {
     loops: u32,
     /// Where the argument of a `require` stands whose import the declaration around it makes.
     bound_require: Option<usize>,
+    /// The function that the right side of a chained assignment is, already defined.
+    assigned_symbol: Option<SymbolId>,
     /// Whether declarations have no implementation: a declaration file, `declare` around.
     ambient: bool,
 }
@@ -177,6 +181,13 @@ impl<'s> Walk<'s> {
             return None;
         }
         self.source.get(range.start + 1..range.end - 1).map(String::from_utf8_lossy)
+    }
+
+    /// The specifier of an `import("x")` that was mended into a name (see [`mend`]).
+    fn mended_import(&self, node: Node<'_>) -> Option<Cow<'s, str>> {
+        let bytes = self.source.get(node.byte_range())?;
+        let inner = bytes.strip_prefix(b"import(")?.strip_suffix(b")")?.trim_ascii();
+        inner.get(1..inner.len().checked_sub(1)?).map(String::from_utf8_lossy)
     }
 
     /// The text of a property name: identifiers, `#private`, constant strings and numbers are

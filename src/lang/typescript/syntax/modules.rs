@@ -202,11 +202,20 @@ impl<'s> Walk<'s> {
             match self.k(child) {
                 K::TDefault => default = true,
                 K::TEquals => assign = true,
-                K::TStar => star = true,
+                K::TStar => {
+                    star = true;
+                    // `type` before it is mended away: the grammar has no `export type *`.
+                    let before = self.source.get(node.start_byte()..child.start_byte()).unwrap_or_default();
+                    type_only |= before.trim_ascii_end().ends_with(b"type");
+                }
+                K::NamespaceExport => {
+                    let before = self.source.get(node.start_byte()..child.start_byte()).unwrap_or_default();
+                    type_only |= before.trim_ascii_end().ends_with(b"type");
+                    namespace = Some(child);
+                }
                 K::TType => type_only = true,
                 K::TNamespace => global = true,
                 K::ExportClause => clause = Some(child),
-                K::NamespaceExport => namespace = Some(child),
                 K::Identifier if global => {
                     let name = self.name(b, child);
                     self.export_row(b, ExportKind::Global, Some(name), None, None, false, child);

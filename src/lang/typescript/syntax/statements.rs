@@ -269,17 +269,7 @@ impl Walk<'_> {
         if let Some(class) = class {
             let defined = self.class_value_named(b, class, &name, whole, name_node, flags);
             symbol = Some(defined);
-            let row = Expr {
-                kind: ExprKind::ClassValue,
-                name: None,
-                ty: None,
-                scope: None,
-                symbol,
-                detail: 0,
-                first: 0,
-                len: 0,
-            };
-            value = Some(b.push_expr(row, &[]));
+            value = Some(super::assignments::class_expr(b, defined));
         } else if at_top {
             let head = self.variable_head(keyword, node, type_node);
             let visibility = self.own_visibility(exported);

@@ -82,7 +82,7 @@ impl Walk<'_> {
                     None => b.push_type(row(TypeKind::Opaque), &operands),
                 }
             }
-            K::CallExpression => self.import_type(b, node, None),
+            K::CallExpression => self.import_type(b, node, None, &[]),
             K::UnionType => self.many(b, node, TypeKind::Union, defining),
             K::IntersectionType => self.many(b, node, TypeKind::Intersection, defining),
             K::ArrayType => self.many(b, node, TypeKind::Array, defining),
@@ -168,7 +168,7 @@ impl Walk<'_> {
     fn named_type(&mut self, b: &mut FactsBuilder, node: Node<'_>, used: RefKind, operands: &[TypeOperand]) -> TypeId {
         // `import("x").T`
         if let Some(import) = self.import_below(node) {
-            return self.import_type(b, import, Some(node));
+            return self.import_type(b, import, Some(node), operands);
         }
         let expr = self.expression(b, node, Use::Callee);
         let last = match self.k(node) {
@@ -191,6 +191,7 @@ impl Walk<'_> {
                     let callee = self.field(at, self.f.function)?;
                     return (self.k(callee) == K::Import).then_some(at);
                 }
+                K::Identifier | K::TypeIdentifier => return self.mended_import(at).map(|_| at),
                 K::MemberExpression | K::NestedTypeIdentifier | K::NestedIdentifier => {
                     self.field(at, self.f.object).or_else(|| self.field(at, self.f.module))?
                 }
@@ -200,9 +201,15 @@ impl Walk<'_> {
     }
 
     /// `import("x")` in a type; `chain` is the whole chain that starts with it.
-    fn import_type(&mut self, b: &mut FactsBuilder, node: Node<'_>, chain: Option<Node<'_>>) -> TypeId {
+    fn import_type(
+        &mut self,
+        b: &mut FactsBuilder,
+        node: Node<'_>,
+        chain: Option<Node<'_>>,
+        operands: &[TypeOperand],
+    ) -> TypeId {
         let specifier = self.field(node, self.f.arguments).and_then(|a| self.first(a));
-        let module = specifier.and_then(|s| self.constant(s));
+        let module = specifier.and_then(|s| self.constant(s)).or_else(|| self.mended_import(node));
         let at = specifier.unwrap_or(node);
         let mut names = Vec::new();
         let mut step = chain;
@@ -226,13 +233,13 @@ impl Walk<'_> {
             });
         }
         let name = module.map(|module| b.intern(&module));
-        b.push_type(TypeRow { name, expr, ..row(TypeKind::Import) }, &[])
+        b.push_type(TypeRow { name, expr, ..row(TypeKind::Import) }, operands)
     }
 
     fn type_query(&mut self, b: &mut FactsBuilder, node: Node<'_>) -> TypeId {
         let Some(inner) = self.first(node) else { return b.push_type(row(TypeKind::Opaque), &[]) };
         if let Some(import) = self.import_below(inner) {
-            let ty = self.import_type(b, import, Some(inner));
+            let ty = self.import_type(b, import, Some(inner), &[]);
             return b.push_type(row(TypeKind::Typeof), &[argument(ty)]);
         }
         let expr = self.expression(b, inner, Use::Callee);
