@@ -192,12 +192,12 @@ impl Config {
                     .hint("a repository may place the store only inside of itself; set RATLAS_STORE for elsewhere"));
             }
         }
-        if let ("privacy.never_index", Value::Texts(globs)) = (key.name, &mut value) {
-            if let Some((Value::Texts(before), _)) = self.set.get(key.name) {
-                let mut all = before.clone();
-                all.append(globs);
-                *globs = all;
-            }
+        if let ("privacy.never_index", Value::Texts(globs)) = (key.name, &mut value)
+            && let Some((Value::Texts(before), _)) = self.set.get(key.name)
+        {
+            let mut all = before.clone();
+            all.append(globs);
+            *globs = all;
         }
         self.set.insert(key.name, (value, origin.clone()));
         Ok(())

@@ -3,6 +3,7 @@
 
 pub mod atlas;
 pub mod base;
+pub mod cli;
 pub mod config;
 pub mod extract;
 pub mod facts;
@@ -11,6 +12,7 @@ pub mod graph;
 pub mod impact;
 pub mod index;
 pub mod lang;
+pub mod mcp;
 pub mod rank;
 pub mod report;
 pub mod session;

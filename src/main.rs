@@ -1,3 +1,5 @@
 //! The `ratlas` binary: one call.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    ratlas::cli::main()
+}

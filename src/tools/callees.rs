@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::atlas::Atlas;
 use crate::base::error::Result;
-use crate::facts::model::{ExprId, ExprKind, FileFacts, RefKind, Reference};
-use crate::facts::table::Id;
+use crate::facts::model::{FileFacts, RefKind, Reference};
 use crate::graph::edge::{Receiver, Unproved};
 use crate::report::{json, sanitize};
 use crate::tools::links::{self, Walk};
@@ -15,7 +14,7 @@ use crate::tools::param::Given;
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::verdict::Verdict;
-use crate::tools::{callers, listing, show};
+use crate::tools::{callers, listing, show, target_text};
 use crate::view::SymbolRef;
 
 pub const TOOL: Tool = Tool {
@@ -121,7 +120,7 @@ fn rest_of(atlas: &Atlas, own: &[SymbolRef]) -> Rest {
     }
     let is_own = |reference: &Reference| own.iter().any(|at| at.symbol == reference.owner);
     for reference in facts.refs.iter().filter(|reference| is_call(reference.kind) && is_own(reference)) {
-        let written = callee_text(facts, reference.expr);
+        let written = target_text::of(facts, reference.expr);
         let Some(last) = written.rsplit('.').next().filter(|last| !last.is_empty()) else { continue };
         let resolved = named.iter().any(|(line, name)| {
             *line == reference.line
@@ -152,43 +151,4 @@ fn is_renamed(facts: &FileFacts, name: &str) -> bool {
             && import.name.is_some()
             && import.name != import.local
     })
-}
-
-/// The chain of a callee as dotted text; parts without a name are `…`.
-fn callee_text(facts: &FileFacts, expr: ExprId) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    let mut at = Some(expr);
-    while let Some(id) = at.filter(|_| parts.len() < 8) {
-        let row = facts.expr(id);
-        at = match row.kind {
-            ExprKind::Call | ExprKind::New | ExprKind::Jsx if parts.is_empty() => facts.operand(id, 0),
-            ExprKind::Attr | ExprKind::MethodRef => {
-                parts.push(facts.text(row.name));
-                facts.operand(id, 0)
-            }
-            ExprKind::Name => {
-                parts.push(facts.text(row.name));
-                None
-            }
-            ExprKind::This => {
-                parts.push("this");
-                None
-            }
-            ExprKind::Super => {
-                parts.push("super");
-                None
-            }
-            ExprKind::TypeValue | ExprKind::ClassValue if parts.is_empty() => {
-                let named = row.ty.and_then(|ty| facts.type_row(ty).expr);
-                named.filter(|named| named.index() < id.index())
-            }
-            _ if parts.is_empty() => None,
-            _ => {
-                parts.push("…");
-                None
-            }
-        };
-    }
-    parts.reverse();
-    parts.join(".")
 }

@@ -28,17 +28,23 @@ const MAX_PATHS: usize = 50;
 
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
+    Ok(answer(&atlas, &[], desk.source.store().map(|store| store.n_bytes), desk.options.max_tokens))
+}
+
+/// The state of what `atlas` holds; `deleted` are paths of HEAD's tree that are gone from disk.
+pub fn answer(atlas: &Atlas, deleted: &[String], store_bytes: Option<u64>, budget: usize) -> Answer {
     let view = &*atlas.view;
-    let mut answer = Answer::new(&atlas, desk.options.max_tokens);
+    let mut answer = Answer::new(atlas, budget);
     let (n_files, n_others) = (view.files.len(), view.others.len());
-    answer.shown(n_files, n_files + n_others, "files indexed");
+    answer.shown(n_files, n_files + n_others + atlas.header.n_pending, "files indexed");
     answer.field("repository", sanitize::line(&atlas.header.repository, 200));
     answer.field("commit", atlas.header.commit.clone().map_or(Value::Null, Value::from));
-    answer.field("files", n_files);
+    answer.field("files", n_files + n_others + atlas.header.n_pending);
+    answer.field("indexed", n_files);
     let n_symbols: usize = view.files.iter().map(|file| file.facts.symbols.len() - 1).sum();
     answer.field("symbols", n_symbols);
-    put_languages(&mut answer, &atlas);
-    put_skips(&mut answer, &atlas);
+    put_languages(&mut answer, atlas);
+    put_skips(&mut answer, atlas);
     put_paths(&mut answer, "parse_failures", "parsed in part or not", {
         view.files
             .iter()
@@ -51,20 +57,21 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
             })
             .collect()
     });
-    put_graph(&mut answer, &atlas);
+    put_graph(&mut answer, atlas);
     put_paths(&mut answer, "dirty", "not as committed", {
         let files = view.files.iter().filter(|file| file.dirty).map(|file| &file.path);
         let others = view.others.iter().filter(|other| other.dirty).map(|other| &other.path);
         let mut paths: Vec<(String, String)> =
             files.chain(others).map(|path| (path.as_str().to_owned(), String::new())).collect();
+        paths.extend(deleted.iter().map(|path| (path.clone(), "deleted".to_owned())));
         paths.sort();
         paths
     });
-    if let Some(store) = desk.source.store() {
-        answer.line(format!("store: {} bytes, {}", store.n_bytes, show::count(store.n_objects, "object")));
-        answer.field("store", json::object([("bytes", store.n_bytes.into()), ("objects", store.n_objects.into())]));
+    if let Some(n_bytes) = store_bytes {
+        answer.line(format!("store: {n_bytes} bytes"));
+        answer.field("store_bytes", n_bytes);
     }
-    Ok(answer)
+    answer
 }
 
 fn put_languages(answer: &mut Answer, atlas: &Atlas) {

@@ -15,6 +15,7 @@ pub mod sheet;
 pub mod show;
 pub mod suggest;
 pub mod target;
+pub mod target_text;
 pub mod tool;
 pub mod verdict;
 

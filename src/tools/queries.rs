@@ -17,7 +17,8 @@ use crate::tools::{get_symbol, listing, show};
 use crate::view::{FileIdx, SymbolRef};
 
 const TARGET: Param =
-    Param::new("target", ParamKind::Text, "a path, `path::name`, a qualified name, or a sym_ handle").required();
+    Param::new("qualname", ParamKind::Text, "a path, `path::name`, a qualified name, or a sym_ handle").required();
+const FILE: Param = Param::new("file", ParamKind::Text, "the file it is in, where its name alone is ambiguous");
 
 pub const SPAN: Tool = Tool {
     name: "span",
@@ -32,7 +33,7 @@ pub const OUTLINE: Tool = Tool {
     name: "outline",
     title: "Symbols of a file",
     description: "The definitions of a file (or of one symbol) in order, with their lines.",
-    params: &[TARGET],
+    params: &[TARGET, FILE],
     form: Form::Text,
     run: run_outline,
 };
@@ -41,7 +42,7 @@ pub const REFS: Tool = Tool {
     name: "refs",
     title: "References to a symbol",
     description: "Every edge that ends at a symbol, imports included, a line each.",
-    params: &[TARGET, param::LIMIT, param::CURSOR, param::MIN_CONFIDENCE, param::PATH, param::LANG],
+    params: &[TARGET, FILE, param::LIMIT, param::CURSOR, param::MIN_CONFIDENCE, param::PATH, param::LANG, param::KIND],
     form: Form::Text,
     run: run_refs,
 };
@@ -50,7 +51,7 @@ pub const DEPS: Tool = Tool {
     name: "deps",
     title: "Imports of a file",
     description: "What a file imports, and which files use it.",
-    params: &[TARGET, param::LIMIT],
+    params: &[TARGET, FILE, param::LIMIT],
     form: Form::Text,
     run: run_deps,
 };
@@ -61,6 +62,7 @@ pub const NEIGHBORHOOD: Tool = Tool {
     description: "Callers, callees, bases and overrides of a symbol within some steps.",
     params: &[
         TARGET,
+        FILE,
         Param::new("depth", ParamKind::Integer { min: 1, max: 5 }, "how many steps each way (default 1)"),
         param::LIMIT,
     ],
@@ -92,7 +94,7 @@ fn run_span(desk: &Desk, given: &Given) -> Result<Answer> {
 fn run_outline(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let target = target::resolve(view, given.text("target").unwrap_or_default(), None)?;
+    let target = target::resolve(view, given.text("qualname").unwrap_or_default(), given.text("file"))?;
     let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     listing::put_target(&mut answer, view, &target);
     let mut rows = Vec::new();
@@ -122,7 +124,7 @@ fn run_outline(desk: &Desk, given: &Given) -> Result<Answer> {
 fn run_refs(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let target = target::resolve(view, given.text("target").unwrap_or_default(), None)?;
+    let target = target::resolve(view, given.text("qualname").unwrap_or_default(), given.text("file"))?;
     let symbols = match &target {
         Target::File(file) => links::with_nested(view, SymbolRef { file: *file, symbol: Id::new(0) }),
         Target::Symbols(symbols) => symbols.clone(),
@@ -171,8 +173,8 @@ fn run_refs(desk: &Desk, given: &Given) -> Result<Answer> {
 fn run_deps(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let text = given.text("target").unwrap_or_default();
-    let file = match target::resolve(view, text, None)? {
+    let text = given.text("qualname").unwrap_or_default();
+    let file = match target::resolve(view, text, given.text("file"))? {
         Target::File(file) => file,
         Target::Symbols(symbols) => symbols[0].file,
     };
@@ -216,7 +218,7 @@ fn put_uses(answer: &mut Answer, atlas: &Atlas, name: &'static str, uses: &[(Fil
 fn run_neighborhood(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let (view, graph) = (&*atlas.view, &*atlas.graph);
-    let target = target::resolve(view, given.text("target").unwrap_or_default(), None)?;
+    let target = target::resolve(view, given.text("qualname").unwrap_or_default(), given.text("file"))?;
     let symbols = target::symbols(&target);
     let walk = Walk {
         depth: given.integer("depth").unwrap_or(1),

@@ -1,0 +1,86 @@
+//! The grammar of the command line: global options and the list of commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::cli::{completions, config, explain, export, index, init, man, query, serve, status};
+
+/// RepoAtlas: the structural map of a code base that CI builds once and everybody reuses.
+#[derive(Debug, Parser)]
+#[command(name = "ratlas", version, max_term_width = 100, propagate_version = true)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Work on the repository that DIR lies in
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub dir: Option<PathBuf>,
+    /// Read FILE in the place of the repository's ratlas.toml
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+    /// Say nothing on stderr but errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Log to stderr; twice for debug, three times for trace
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Color errors
+    #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
+    pub color: When,
+    /// Show no progress
+    #[arg(long, global = true)]
+    pub no_progress: bool,
+    /// Use no network (no command of this version uses any)
+    #[arg(long, global = true)]
+    pub offline: bool,
+    /// Use N threads; the answer never depends on it
+    #[arg(long, value_name = "N", global = true)]
+    pub jobs: Option<std::num::NonZeroUsize>,
+}
+
+/// When to color.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a commented ratlas.toml, or print how to connect a client
+    Init(init::InitArgs),
+    /// Index what is not indexed yet
+    Index(index::IndexArgs),
+    /// Say what is indexed, skipped, damaged, dirty and unresolved
+    Status(status::StatusArgs),
+    /// Ask the map
+    Query(query::QueryArgs),
+    /// Serve the map to a coding agent, over stdio
+    Serve(serve::ServeArgs),
+    /// Write symbols, references or edges as a table
+    Export(export::ExportArgs),
+    /// Show the configuration
+    Config(config::ConfigArgs),
+    /// Explain an error code
+    Explain(explain::ExplainArgs),
+    /// Print completions for a shell
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page
+    Man(man::ManArgs),
+}

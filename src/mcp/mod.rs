@@ -1,0 +1,63 @@
+//! The server: the tools over the Model Context Protocol, on stdio. The only door to rmcp and tokio.
+//!
+//! The handshake is answered before any repository is opened. Nothing but JSON-RPC reaches stdout.
+
+mod server;
+mod stdio;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::mcp::server::Server;
+use crate::tools::tool::Desk;
+
+/// Opens the repository that a folder lies in.
+pub type Open = Arc<dyn Fn(&Path) -> Result<Desk> + Send + Sync>;
+
+/// Where the repository is.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The folder that was named, or that lies in a repository; else the client's roots decide.
+    pub known: Option<PathBuf>,
+    /// The folder to work in when the client has no roots either.
+    pub fallback: PathBuf,
+}
+
+/// Serves on stdin and stdout until stdin ends.
+///
+/// # Errors
+/// `Io` when the runtime cannot start or the transport fails; an end of input is none.
+pub fn serve(place: Place, open: Open) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|cause| Error::new(ErrorKind::Io, "cannot start the server").source(cause))?;
+    let served = runtime.block_on(run(Server::new(place, open)));
+    // Reading stdin may still block a thread of the runtime: it is not waited for.
+    runtime.shutdown_background();
+    served
+}
+
+async fn run(server: Server) -> Result<()> {
+    let pipes = stdio::connect(tokio::io::stdin(), tokio::io::stdout());
+    let served = match server.serve((pipes.input, pipes.output)).await {
+        Ok(running) => {
+            running.waiting().await.map(|_| ()).map_err(|cause| failed("cannot go on serving").source(cause))
+        }
+        // The client went away before it asked anything.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+        Err(cause) => Err(failed("cannot serve").source(cause)),
+    };
+    let _ = pipes.written.await;
+    served
+}
+
+fn failed(what: &str) -> Error {
+    Error::new(ErrorKind::Io, what)
+}
