@@ -546,3 +546,11 @@ fn noop_snapshot_beside_git_status() {
         two / status
     );
 }
+
+/// Compares a clone with git, file by file: `RATLAS_BENCH_REPO=DIR cargo test clone`.
+#[test]
+fn a_real_clone_is_what_git_says() {
+    if let Some(root) = std::env::var_os("RATLAS_BENCH_REPO") {
+        check(Path::new(&root));
+    }
+}

@@ -219,3 +219,32 @@ fn damaged_shards_are_extracted_again() {
     let other = tempfile::tempdir().unwrap();
     assert_eq!(text(&session.fresh().unwrap()), text(&self::session(&scratch.root, other.path(), 2).fresh().unwrap()));
 }
+
+/// Indexes a clone twice: `RATLAS_BENCH_REPO=DIR cargo test --release clone -- --nocapture`.
+#[test]
+fn a_real_clone_is_accounted_for_and_parsed_once() {
+    let Some(root) = std::env::var_os("RATLAS_BENCH_REPO").map(std::path::PathBuf::from) else { return };
+    let store = tempfile::tempdir().unwrap();
+    let mut counts = Vec::new();
+    for jobs in [2, 1] {
+        let start = std::time::Instant::now();
+        let session = session(&root, store.path(), jobs);
+        let report = session.index(false).unwrap();
+        let index_ms = start.elapsed().as_millis();
+        let start = std::time::Instant::now();
+        let view = &session.fresh().unwrap().view;
+        let n_failed = view.files.iter().filter(|f| f.facts.status != ratlas::facts::model::Status::Ok).count();
+        println!(
+            "jobs {jobs}: {index_ms} ms, fresh {} ms, {:?}, {n_failed} not ok",
+            start.elapsed().as_millis(),
+            report.counts
+        );
+        for other in view.others.iter().filter(|o| !matches!(o.reason, SkipReason::Language | SkipReason::Symlink)) {
+            println!("  {} {}", other.reason.as_str(), other.path);
+        }
+        let counted = report.counts.indexed + report.counts.skipped.values().sum::<usize>();
+        assert_eq!((counted, report.counts.pending), (report.counts.files, 0));
+        counts.push(report.counts);
+    }
+    assert_eq!((counts[1].parsed, counts[1].indexed), (0, counts[0].indexed));
+}
