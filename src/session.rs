@@ -19,7 +19,7 @@ use crate::git::repo::Repo;
 use crate::git::snapshot::{Snapshot, SnapshotOptions};
 use crate::git::stat::StatCache;
 use crate::graph::edge::Graph;
-use crate::index::build::{Builder, Built, Counts, Memory, Missing};
+use crate::index::build::{Builder, Built, Counts, Memory, Missing, counts_of};
 use crate::index::select::{SelectOptions, Selector};
 use crate::store::objects::Store;
 use crate::view::View;
@@ -40,6 +40,7 @@ pub struct SessionOptions {
 pub struct Session {
     repo: Repo,
     selector: Selector,
+    select: SelectOptions,
     store: Store,
     fingerprints: BTreeMap<Dialect, Fingerprint>,
     jobs: usize,
@@ -71,7 +72,8 @@ pub struct IndexReport {
     pub counts: Counts,
     /// HEAD's commit in hex.
     pub commit: Option<String>,
-    /// Names the tree, dirty files included: the manifest's name in the store.
+    /// The manifest's name in the store: equal for equal trees, dirty files included, that are
+    /// selected and extracted alike.
     pub tree: String,
 }
 
@@ -105,7 +107,15 @@ impl Session {
         };
         let patterns = &options.redact_patterns;
         let fingerprints = Dialect::ALL.into_iter().map(|d| (d, fingerprint_with(d, patterns))).collect();
-        let session = Session { repo, selector, store, fingerprints, jobs, state: Mutex::default() };
+        let session = Session {
+            repo,
+            selector,
+            select: options.select.clone(),
+            store,
+            fingerprints,
+            jobs,
+            state: Mutex::default(),
+        };
         let saved = std::fs::read(session.stat_file()).unwrap_or_default();
         session.state().stats = StatCache::from_bytes(&saved);
         session.state().stats_saved = saved;
@@ -118,19 +128,37 @@ impl Session {
     }
 
     /// Extracts and stores what is missing of the tree as it is now, and writes its manifest.
-    /// Under `full`, every file is extracted, whatever the store has.
+    /// Under `full`, every file is extracted, whatever the store has. A tree that was indexed
+    /// before costs a snapshot and no shard is read.
     ///
     /// # Errors
     /// `Git`, `Io`, `Store`.
     pub fn index(&self, full: bool) -> Result<IndexReport> {
         let mut state = self.state();
+        if !full {
+            let snapshot = self.snapshot(&mut state)?;
+            let tree = self.tree_name(&snapshot);
+            let known = self.store.get_manifest(&tree);
+            if let Some(counts) = known.and_then(|manifest| counts_of(&manifest, &self.store)) {
+                self.save_stats(&mut state);
+                return Ok(IndexReport { counts, commit: snapshot.commit, tree });
+            }
+        }
         let missing = if full { Missing::ExtractAll } else { Missing::Extract };
         let (snapshot, built) = self.build_worktree(&mut state, missing)?;
-        let tree = snapshot.digest().to_string();
-        if self.store.get_manifest(&tree).is_none_or(|manifest| manifest != built.manifest) {
+        let tree = self.tree_name(&snapshot);
+        if !built.is_torn {
             self.store.put_manifest(&tree, &built.manifest)?;
         }
         Ok(IndexReport { counts: built.counts, commit: snapshot.commit, tree })
+    }
+
+    /// Names a tree's manifest: by the tree, by how it is selected, and by the extractor.
+    fn tree_name(&self, snapshot: &Snapshot) -> String {
+        let tree = snapshot.digest();
+        let rules = format!("{:?}", self.select);
+        let fingerprints: Vec<u8> = self.fingerprints.values().flat_map(|f| f.0.0).collect();
+        Digest::of_parts([&tree.0[..], rules.as_bytes(), &fingerprints]).to_string()
     }
 
     /// Looks at what is indexed of the tree as it is now. Writes nothing.

@@ -71,9 +71,9 @@ pub struct Counts {
     pub files: usize,
     /// Files with facts.
     pub indexed: usize,
-    /// Blobs that were parsed now.
+    /// Blobs that were parsed now, whether or not anything could be read.
     pub parsed: usize,
-    /// Blobs whose facts were known.
+    /// Blobs with facts that were known.
     pub reused: usize,
     /// Files without facts, by reason.
     pub skipped: BTreeMap<SkipReason, usize>,
@@ -116,7 +116,8 @@ impl Builder<'_> {
             }
         }
         let mut outcomes = self.known(&candidates, memory, missing);
-        let mut counts = Counts { files: snapshot.entries.len(), reused: outcomes.len(), ..Counts::default() };
+        let mut counts =
+            Counts { files: snapshot.entries.len(), reused: n_fit(outcomes.values()), ..Counts::default() };
         if missing != Missing::Leave {
             let extracted = self.extract_missing(&candidates, &outcomes);
             let shards = extracted.iter().filter_map(|(key, outcome)| match outcome {
@@ -124,7 +125,7 @@ impl Builder<'_> {
                 Outcome::Skip(_) | Outcome::Torn => None,
             });
             let shards: Vec<(ShardKey, Arc<FileFacts>)> = shards.collect();
-            counts.parsed = shards.iter().filter(|(_, facts)| facts.status != Status::Skipped).count();
+            counts.parsed = n_fit(extracted.iter().map(|(_, outcome)| outcome));
             self.store.put_many(shards)?;
             outcomes.extend(extracted);
         }
@@ -290,6 +291,29 @@ impl Builder<'_> {
         }
         config
     }
+}
+
+/// How many of the outcomes are facts of parsed bytes.
+fn n_fit<'o>(outcomes: impl Iterator<Item = &'o Outcome>) -> usize {
+    outcomes.filter(|o| matches!(o, Outcome::Facts(facts) if facts.status != Status::Skipped)).count()
+}
+
+/// The counts of a tree whose manifest is known and whose shards are all stored: nothing is read.
+pub fn counts_of(manifest: &Manifest, store: &Store) -> Option<Counts> {
+    let mut counts = Counts { files: manifest.entries.len(), ..Counts::default() };
+    let mut keys = BTreeSet::new();
+    for entry in &manifest.entries {
+        match &entry.state {
+            EntryState::Indexed { .. } => {
+                counts.indexed += 1;
+                keys.extend(entry.key());
+            }
+            EntryState::Skipped { reason } => *counts.skipped.entry(SkipReason::parse(reason)?).or_default() += 1,
+        }
+    }
+    counts.reused = keys.len();
+    let keys: Vec<ShardKey> = keys.into_iter().collect();
+    store.contains_many(&keys).into_iter().all(|is_stored| is_stored).then_some(counts)
 }
 
 impl Memory {
