@@ -14,6 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::base::dialect::LanguageName;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::impact::policy::{self, Policy};
 use crate::index::select::{MAX_FILE_BYTES, SelectOptions};
 use crate::rank::files;
 use crate::tools::tool;
@@ -36,6 +37,7 @@ enum Kind {
     Text,
     Texts,
     Languages,
+    Policy,
     Integer { min: u64, max: u64 },
     Number { max: f64 },
 }
@@ -57,6 +59,12 @@ const KEYS: &[Key] = &[
     key("budget.default_context_tokens", TOKENS),
     key("budget.default_map_tokens", TOKENS),
     key("budget.max_tokens", TOKENS),
+    key("impact.always_run", Kind::Texts),
+    key("impact.max_changed_files", Kind::Integer { min: 1, max: 1_000_000 }),
+    key("impact.max_ratio", Kind::Number { max: 1.0 }),
+    key("impact.never_run", Kind::Texts),
+    key("impact.policy", Kind::Policy),
+    key("impact.run_all", Kind::Texts),
     key("index.exclude", Kind::Texts),
     key("index.include", Kind::Texts),
     key("index.languages", Kind::Languages),
@@ -173,7 +181,7 @@ impl Config {
         });
         let Some(key) = key.filter(|_| !text.is_empty()) else { return Ok(()) };
         let raw = match key.kind {
-            Kind::Text => Raw::Text(text.to_owned()),
+            Kind::Text | Kind::Policy => Raw::Text(text.to_owned()),
             Kind::Texts | Kind::Languages => Raw::Texts(text.split(',').map(|item| item.trim().to_owned()).collect()),
             Kind::Integer { .. } | Kind::Number { .. } => {
                 text.parse().map_or_else(|_| Raw::Text(text.to_owned()), Raw::Number)
@@ -277,6 +285,23 @@ impl Config {
                 reverse_edge_weight: self.number("rank.reverse_edge_weight").unwrap_or(rank.reverse_edge_weight),
                 min_confidence: floor,
             },
+            impact: self.impact(),
+        }
+    }
+
+    /// The rules of selection.
+    pub fn impact(&self) -> policy::Options {
+        policy::Options {
+            policy: match self.set.get("impact.policy") {
+                Some((Value::Text(name), _)) => Policy::parse(name).unwrap_or_default(),
+                _ => Policy::default(),
+            },
+            run_all: self.texts("impact.run_all"),
+            always_run: self.texts("impact.always_run"),
+            never_run: self.texts("impact.never_run"),
+            max_changed_files: self.integer("impact.max_changed_files").and_then(|n| usize::try_from(n).ok()),
+            max_ratio: self.number("impact.max_ratio"),
+            ..policy::Options::default()
         }
     }
 }
@@ -288,6 +313,9 @@ fn default_of(name: &str) -> Value {
         "budget.default_context_tokens" => Value::Integer(tools.default_context_tokens as u64),
         "budget.default_map_tokens" => Value::Integer(tools.default_map_tokens as u64),
         "budget.max_tokens" => Value::Integer(tools.max_tokens as u64),
+        "impact.max_changed_files" => Value::Integer(1_000_000),
+        "impact.max_ratio" => Value::Number(1.0),
+        "impact.policy" => Value::Text(Policy::default().as_str().to_owned()),
         "index.max_file_bytes" => Value::Integer(MAX_FILE_BYTES),
         "rank.alpha" => Value::Number(rank.alpha),
         "rank.reverse_edge_weight" => Value::Number(rank.reverse_edge_weight),
@@ -356,6 +384,8 @@ fn check(key: &Key, raw: Raw, place: &str) -> Result<Value> {
         (Kind::Languages, Raw::Texts(texts)) if texts.iter().all(|name| language(name).is_some()) => {
             ("", Some(Value::Texts(texts)))
         }
+        (Kind::Policy, Raw::Text(text)) if Policy::parse(&text).is_some() => ("", Some(Value::Text(text))),
+        (Kind::Policy, _) => ("one of `safe`, `precise`, `file`", None),
         (Kind::Languages, _) => ("a list of `python`, `typescript`, `javascript`, `java`", None),
         (Kind::Integer { min, max }, Raw::Number(n)) if n.fract() == 0.0 && n >= min as f64 && n <= max as f64 => {
             ("", Some(Value::Integer(n as u64)))

@@ -50,7 +50,7 @@ pub enum OnUnknown {
 }
 
 /// The choices of one question.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     pub policy: Policy,
     pub on_unknown: OnUnknown,

@@ -5,6 +5,7 @@ pub mod callers;
 pub mod find_symbol;
 pub mod get_context;
 pub mod get_symbol;
+pub mod impact_of;
 pub mod index_status;
 pub mod links;
 pub mod listing;
@@ -30,6 +31,7 @@ pub fn all() -> &'static [Tool] {
         get_symbol::TOOL,
         callers::TOOL,
         callees::TOOL,
+        impact_of::TOOL,
         index_status::TOOL,
     ];
     TOOLS

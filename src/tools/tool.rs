@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::atlas::{Atlas, AtlasSource};
 use crate::base::error::Result;
+use crate::impact::policy;
 use crate::rank::files;
 use crate::report::text::{Headline, Shown};
 use crate::report::{json, text};
@@ -50,6 +51,8 @@ pub struct Options {
     /// Edges below it are left out of answers.
     pub confidence_floor: f64,
     pub rank: files::Options,
+    /// Policy and rules of `impact_of`.
+    pub impact: policy::Options,
 }
 
 impl Default for Options {
@@ -61,6 +64,7 @@ impl Default for Options {
             max_tokens: 16_000,
             confidence_floor: 0.15,
             rank: files::Options::default(),
+            impact: policy::Options::default(),
         }
     }
 }

@@ -1,0 +1,216 @@
+//! `impact_of`: what a change or a symbol can break, and which tests to run for it.
+
+use serde_json::Value;
+
+use crate::atlas::{Atlas, AtlasSource};
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::impact::answer::Answer as Impact;
+use crate::impact::decide::{all_of, impact_of_diff, impact_of_target};
+use crate::impact::policy::{OnUnknown, Options, Policy, ReasonCode};
+use crate::impact::{answer, json as impact_json, text};
+use crate::report::sanitize;
+use crate::tools::param::{self, Given, Param, ParamKind};
+use crate::tools::tool::{Answer, Desk, Form, Tool};
+use crate::tools::{links, target};
+
+pub const TOOL: Tool = Tool {
+    name: "impact_of",
+    title: "What a change can break",
+    description: "The tests to run and the code that depends, for a diff (`main...HEAD`, `A..B`, `WORKTREE` for \
+                  uncommitted work) or a target (a qualified name, `path::name`, a path, a sym_ handle). Each test \
+                  has its chain of reasons. mode says selected, all or none; verdict says how far it can be trusted.",
+    params: PARAMS,
+    form: Form::Data,
+    run,
+};
+
+pub const PARAMS: &[Param] = &[
+    Param::new("target", ParamKind::Text, "the symbol or file: `Class.method`, `path::name`, a path, or a sym_ handle"),
+    Param::new("diff", ParamKind::Text, "in its place a diff: `A...B`, `A..B`, `A` (to the tree on disk), `WORKTREE`"),
+    Param::new(
+        "depth",
+        ParamKind::Integer { min: 1, max: 1000 },
+        "list dependents up to this many steps; tests are never cut",
+    ),
+    param::MIN_CONFIDENCE,
+    param::LIMIT,
+    param::FRESH,
+    Param::new("file", ParamKind::Text, "the file a target is in, where its name alone is ambiguous").unlisted(),
+    Param::new("policy", ParamKind::Choice(&["safe", "precise", "file"]), "how much is followed (default safe)")
+        .unlisted(),
+];
+
+/// How many tests and dependents are listed by default.
+const DEFAULT_LIMIT: usize = 50;
+
+fn run(desk: &Desk, given: &Given) -> Result<Answer> {
+    let mut options = desk.options.impact.clone();
+    if let Some(policy) = given.text("policy").and_then(Policy::parse) {
+        options.policy = policy;
+    }
+    let (impact, atlas) = match (given.text("target"), given.text("diff")) {
+        (Some(name), None) => {
+            let atlas = desk.atlas(given)?;
+            (of_target(&atlas, name, given.text("file"), &options)?, atlas)
+        }
+        (None, Some(diff)) => of_diff(&*desk.source, diff, &options)?,
+        _ => {
+            return Err(Error::new(ErrorKind::Usage, "`impact_of` takes either `target` or `diff`")
+                .hint("for uncommitted work: `diff` = `WORKTREE`"));
+        }
+    };
+    let mut shown = impact.clone();
+    let floor = given.number("min_confidence").unwrap_or(0.0);
+    let depth = given.integer("depth").unwrap_or(usize::MAX);
+    shown.dependents.retain(|d| d.distance as usize <= depth && answer::confidence(d.confidence) >= floor);
+    let limit = given.integer("limit").unwrap_or(DEFAULT_LIMIT);
+    let mut out = Answer::new(&atlas, desk.options.max_tokens);
+    out.shown(impact.tests.len().min(limit), impact.tests.len(), "tests");
+    for line in text::lines(&shown) {
+        out.line(line);
+    }
+    for (name, value) in fields(&shown, limit) {
+        out.field(name, value);
+    }
+    Ok(out)
+}
+
+/// The fields of the JSON form, lists cut at `limit`; counts stay those of all.
+fn fields(impact: &Impact, limit: usize) -> Vec<(&'static str, Value)> {
+    const NAMES: [&str; 13] = [
+        "schema",
+        "question",
+        "policy",
+        "mode",
+        "verdict",
+        "causes",
+        "reasons",
+        "tests",
+        "packages",
+        "changed",
+        "dependents",
+        "not_selected",
+        "stats",
+    ];
+    let mut whole = impact_json::value(impact);
+    let cut = |value: &mut Value| {
+        if let Value::Array(rows) = value {
+            rows.truncate(limit);
+        }
+    };
+    cut(&mut whole["tests"]);
+    for name in ["direct", "transitive"] {
+        cut(&mut whole["dependents"][name]);
+    }
+    for name in ["files", "symbols"] {
+        cut(&mut whole["changed"][name]);
+    }
+    cut(&mut whole["warnings"]);
+    NAMES.into_iter().chain(["warnings"]).map(|name| (name, whole[name].take())).collect()
+}
+
+/// What depends on a target of the tree as it is now.
+///
+/// # Errors
+/// As [`target::resolve`].
+pub fn of_target(atlas: &Atlas, name: &str, file: Option<&str>, options: &Options) -> Result<Impact> {
+    let found = target::resolve(&atlas.view, name, file)?;
+    let symbols = match &found {
+        // A file stands for all that it defines.
+        target::Target::File(_) => links::with_nested(&atlas.view, target::symbols(&found)[0]),
+        target::Target::Symbols(symbols) => {
+            symbols.iter().flat_map(|at| links::with_nested(&atlas.view, *at)).collect()
+        }
+    };
+    Ok(impact_of_target(atlas, &symbols, options, name))
+}
+
+/// The two ends of a diff as written.
+struct Ends<'d> {
+    base: Base<'d>,
+    /// `None` for the tree on disk.
+    head: Option<&'d str>,
+}
+
+enum Base<'d> {
+    Literal(&'d str),
+    MergeBase(&'d str, &'d str),
+}
+
+/// Reads `A...B`, `A..B`, `A`, `WORKTREE`; an empty side is HEAD.
+fn parse(diff: &str) -> Ends<'_> {
+    fn or_head(text: &str) -> &str {
+        if text.is_empty() { "HEAD" } else { text }
+    }
+    if let Some((one, other)) = diff.split_once("...") {
+        let (one, other) = (or_head(one), or_head(other));
+        return match other {
+            "WORKTREE" => Ends { base: Base::MergeBase(one, "HEAD"), head: None },
+            _ => Ends { base: Base::MergeBase(one, other), head: Some(other) },
+        };
+    }
+    if let Some((one, other)) = diff.split_once("..") {
+        let (one, other) = (or_head(one), or_head(other));
+        return Ends { base: Base::Literal(one), head: (other != "WORKTREE").then_some(other) };
+    }
+    match diff {
+        "WORKTREE" => Ends { base: Base::Literal("HEAD"), head: None },
+        one => Ends { base: Base::Literal(or_head(one)), head: None },
+    }
+}
+
+/// What a diff can break, and the head's atlas. A base that cannot be found selects all, with the
+/// reason, unless the options ask for the error.
+///
+/// # Errors
+/// `UnknownRevision` for the head, and for the base under `OnUnknown::Error`; what the source gives.
+pub fn of_diff(source: &dyn AtlasSource, diff: &str, options: &Options) -> Result<(Impact, std::sync::Arc<Atlas>)> {
+    let ends = parse(diff.trim());
+    let head = match ends.head {
+        Some(revision) => source.at(revision)?,
+        None => source.fresh()?,
+    };
+    let base = match ends.base {
+        Base::Literal(revision) => source.at(revision),
+        Base::MergeBase(one, other) => source.merge_base(one, other).and_then(|commit| source.at(&commit)),
+    };
+    let base = match base {
+        Ok(base) => base,
+        Err(error) if error.kind == ErrorKind::UnknownRevision && options.on_unknown == OnUnknown::All => {
+            let subject = sanitize::line(&error.what, 200);
+            let mut impact = all_of(&head, options, diff, ReasonCode::BaseUnresolvable, &subject);
+            impact.verdict = answer::Verdict::Unknown;
+            if let Some(hint) = &error.hint {
+                impact.warnings.push(answer::Note::new("base_unresolvable", "", hint.clone()));
+            }
+            return Ok((impact, head));
+        }
+        Err(error) => return Err(error),
+    };
+    let read =
+        |is_head: bool, path: &crate::base::path::RepoPath| source.read(if is_head { &head } else { &base }, path).ok();
+    Ok((impact_of_diff(&base, &head, &read, options, diff), head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Base, parse};
+
+    #[test]
+    fn sides_that_are_left_out_are_head() {
+        let written = |diff| {
+            let ends = parse(diff);
+            let base = match ends.base {
+                Base::Literal(one) => one.to_string(),
+                Base::MergeBase(one, other) => format!("{one}...{other}"),
+            };
+            (base, ends.head.map(str::to_string))
+        };
+        assert_eq!(written("main...HEAD"), ("main...HEAD".into(), Some("HEAD".into())));
+        assert_eq!(written("main..."), ("main...HEAD".into(), Some("HEAD".into())));
+        assert_eq!(written("a..b"), ("a".into(), Some("b".into())));
+        assert_eq!(written("HEAD~3"), ("HEAD~3".into(), None));
+        assert_eq!(written("WORKTREE"), ("HEAD".into(), None));
+        assert_eq!(written("main...WORKTREE"), ("main...HEAD".into(), None));
+    }
+}
