@@ -5,4 +5,5 @@ mod fingerprint;
 mod git;
 mod house;
 mod index;
+mod java_hashes;
 mod store;

@@ -81,15 +81,15 @@ impl Walk<'_> {
     /// The expressions among the named children; damage beside them is read too.
     fn expressions(&mut self, b: &mut FactsBuilder, at: Node<'_>) -> Vec<ExprId> {
         let mut found = Vec::new();
-        for child in node::named_children(at) {
+        for child in node::children(at) {
             match kind(child) {
-                child_kind if child_kind.is_comment() => {}
                 K::Error => self.recover(b, child),
                 child_kind if child_kind.is_annotation() => {
                     // An element of an annotation's array.
                     found.extend(self.annotation(b, child));
                 }
-                _ => found.push(self.expression(b, child)),
+                child_kind if child_kind.is_expression() => found.push(self.expression(b, child)),
+                _ => {}
             }
         }
         found
@@ -118,26 +118,21 @@ impl Walk<'_> {
 
     /// `e.f`, `Outer.this`, `super.f`, `Outer.super.f`.
     fn field_access(&mut self, b: &mut FactsBuilder, at: Node<'_>, ref_kind: RefKind) -> ExprId {
-        let (Some(object), Some(field)) = (field(at, F::Object), field(at, F::Field)) else {
+        let Some(Chain { object: Some(object), name: last, qualified, .. }) = Chain::of(at) else {
             self.children(b, at);
             return b.leaf(ExprKind::Opaque, None, 0);
         };
-        if kind(field) == K::This {
+        if kind(last) == K::This {
             return self.qualified(b, ExprKind::This, object);
         }
-        let receiver = match self.qualified_super(at, object) {
+        let receiver = match qualified {
             true => self.qualified(b, ExprKind::Super, object),
             false => self.expression(b, object),
         };
-        let name = b.intern(&self.text(field));
+        let name = b.intern(&self.text(last));
         let expr = b.compound(ExprKind::Attr, Some(name), &[value(receiver)]);
-        self.refer(b, ref_kind, expr, field, at);
+        self.refer(b, ref_kind, expr, last, at);
         expr
-    }
-
-    /// Whether `at` is `object.super.…`.
-    fn qualified_super(&self, at: Node<'_>, object: Node<'_>) -> bool {
-        node::named_children(at).any(|c| kind(c) == K::Super && c.id() != object.id())
     }
 
     /// `Outer.this`, `Outer.super`: `name` is the qualifier, which is a type.
@@ -169,15 +164,15 @@ impl Walk<'_> {
 
     /// `m(…)`, `e.m(…)`, `super.m(…)`, `e.<T>m(…)`.
     fn call(&mut self, b: &mut FactsBuilder, at: Node<'_>) -> ExprId {
-        let Some(name_node) = field(at, F::Name) else {
+        let Some(chain) = Chain::of(at).filter(|c| kind(c.name) == K::Identifier) else {
             self.children(b, at);
             return b.leaf(ExprKind::Opaque, None, 0);
         };
-        let name_text = self.text(name_node);
+        let name_text = self.text(chain.name);
         let name = b.intern(&name_text);
-        let callee = match field(at, F::Object) {
+        let callee = match chain.object {
             Some(object) => {
-                let receiver = match self.qualified_super(at, object) {
+                let receiver = match chain.qualified {
                     true => self.qualified(b, ExprKind::Super, object),
                     false => self.expression(b, object),
                 };
@@ -186,16 +181,16 @@ impl Walk<'_> {
             None => b.leaf(ExprKind::Name, Some(name), 0),
         };
         let mut operands = vec![value(callee)];
-        if let Some(type_arguments) = field(at, F::TypeArguments) {
+        if let Some(type_arguments) = chain.type_arguments {
             self.type_argument_operands(b, type_arguments, &mut operands);
         }
-        if let Some(arguments) = field(at, F::Arguments) {
+        if let Some(arguments) = chain.arguments {
             let outer = std::mem::replace(&mut self.names_expected, takes_names(&name_text));
             self.arguments(b, arguments, &mut operands);
             self.names_expected = outer;
         }
         let expr = b.compound(ExprKind::Call, None, &operands);
-        self.refer(b, RefKind::Call, expr, name_node, at);
+        self.refer(b, RefKind::Call, expr, chain.name, at);
         expr
     }
 
@@ -310,10 +305,17 @@ impl Walk<'_> {
         };
         let given = self.expression(b, right);
         let plain = field(at, F::Operator).is_none_or(|o| kind(o) == K::Assign);
-        if target.is_some() {
-            let origin = if plain { Origin::Assign } else { Origin::Augmented };
+        if let Some(target) = target {
+            let name = b.facts().expr(target).name.filter(|_| kind(left) == K::Identifier);
+            let origin = match (plain, name) {
+                (false, _) => Origin::Augmented,
+                (true, Some(_)) => Origin::Reassign,
+                (true, None) => Origin::Assign,
+            };
+            // `x += e` on a bare name is a chain as well: only a declaration declares.
+            let (name, target) = if origin == Origin::Reassign { (name, None) } else { (None, Some(target)) };
             let binding = b.binding(origin, node::start_line(left), node::column(left));
-            b.bind(Binding { target, value: Some(given), ..binding }, &[]);
+            b.bind(Binding { name, target, value: Some(given), ..binding }, &[]);
         }
         b.compound(ExprKind::Value, None, &[value(given)])
     }
@@ -572,6 +574,38 @@ impl Walk<'_> {
             _ if ends_in(['l', 'L']) => LiteralKind::Long,
             _ => LiteralKind::Int,
         }
+    }
+}
+
+/// The parts of `object.super.<T>name(arguments)`, found in one pass over the children.
+struct Chain<'t> {
+    object: Option<Node<'t>>,
+    /// `super` stands behind the object, which is then a type.
+    qualified: bool,
+    name: Node<'t>,
+    type_arguments: Option<Node<'t>>,
+    arguments: Option<Node<'t>>,
+}
+
+impl<'t> Chain<'t> {
+    /// `None` when damage left no name. ERROR nodes beside the parts are left to the caller's fallback.
+    fn of(at: Node<'t>) -> Option<Chain<'t>> {
+        let (mut object, mut last, mut qualified) = (None, None, false);
+        let (mut type_arguments, mut arguments) = (None, None);
+        for child in node::children(at) {
+            match kind(child) {
+                K::ArgumentList => arguments = Some(child),
+                K::TypeArguments => type_arguments = Some(child),
+                K::Super if last.is_some() => qualified = true,
+                K::Error => return None,
+                child_kind if child_kind.is_expression() => {
+                    object = last.or(object);
+                    last = Some(child);
+                }
+                _ => {}
+            }
+        }
+        Some(Chain { object, qualified, name: last?, type_arguments, arguments })
     }
 }
 

@@ -202,7 +202,9 @@ impl<'s> Walk<'s> {
 
     /// Adds a reference whose last name is `name`, of an expression that starts at `whole`.
     fn refer(&mut self, b: &mut FactsBuilder, ref_kind: RefKind, expr: ExprId, name: Node<'_>, whole: Node<'_>) {
-        let (line, column, start) = (node::start_line(name), node::column(name), node::start_line(whole));
+        let place = name.start_position();
+        let (line, column) = (place.row as u32 + 1, place.column as u32);
+        let start = if name.id() == whole.id() { line } else { node::start_line(whole) };
         match self.header {
             Some(owner) => b.reference_of(owner, ref_kind, expr, line, column, start),
             None => b.reference(ref_kind, expr, line, column, start),
