@@ -38,8 +38,8 @@ fn changes(before: &str, after: &str) -> Vec<String> {
 
 #[test]
 fn layout_and_comments_change_nothing() {
-    let tight = "class A{int x=1;void m(int a){if(a>0){b();}return;}}";
-    let loose = "/** Doc. */\nclass A {\n  // x\n  int x = 1; // NOSONAR\n\n  /** m */ void m( int a ) {\n    \
+    let tight = "package p;class A{int x=1;void m(int a){if(a>0){b();}return;}}";
+    let loose = "package p;\n/** Doc. */\nclass A {\n  // x\n  int x = 1; // NOSONAR\n\n  /** m */ void m( int a ) {\n    \
                  if (a > 0) { /* odd */ b(); }\n    return;\n  }\n}\n";
     assert_eq!(changes(tight, loose), Vec::<String>::new());
 }
@@ -58,9 +58,10 @@ fn structure_counts_where_leaves_are_equal() {
     let with = |body: &str| format!("class A {{ int m(int a, int b) {{ {body} }} }}");
     assert_eq!(changes(&with("if (x) { f(); } g();"), &with("if (x) { f(); g(); }")), ["body A.m(int,int)"]);
     assert_eq!(changes(&with("return a - (b - 1);"), &with("return (a - b) - 1;")), ["body A.m(int,int)"]);
-    assert_eq!(changes(&with("if (x) if (y) f(); else g();"), &with("if (x) { if (y) f(); } else g();")), [
-        "body A.m(int,int)"
-    ]);
+    assert_eq!(
+        changes(&with("if (x) if (y) f(); else g();"), &with("if (x) { if (y) f(); } else g();")),
+        ["body A.m(int,int)"]
+    );
 }
 
 #[test]
@@ -72,12 +73,10 @@ fn a_nested_definition_is_not_its_owners() {
              enum E {{ X {{ void p() {{ {inner} }} }} }} }}"
         )
     };
-    assert_eq!(changes(&with("f();"), &with("g();")), [
-        "body A.run()",
-        "body A.m().L.n()",
-        "body A.m().o()",
-        "body A.E.p()"
-    ]);
+    assert_eq!(
+        changes(&with("f();"), &with("g();")),
+        ["body A.run()", "body A.m().L.n()", "body A.m().o()", "body A.E.p()"]
+    );
 }
 
 #[test]
@@ -100,6 +99,12 @@ fn initializers_are_the_classs_body_and_components_its_signature() {
     let before = "record R(int x, String y) { R { f(); } }";
     let after = "record R(@N int x, String y) { R { f(); } }";
     assert_eq!(changes(before, after), ["sig R", "sig R.x"]);
+}
+
+#[test]
+fn one_more_import_changes_no_definition() {
+    let before = "package p; import a.B; class A { B b; }";
+    assert_eq!(changes(before, &before.replace("import a.B;", "import a.B; import a.C;")), Vec::<String>::new());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::facts::model::{
     Binding, Heritage, HeritageKind, Origin, Param, ParamKind, RefKind, ScopeId, ScopeKind, SymbolFlags, SymbolId,
     SymbolKind, Visibility,
 };
-use crate::facts::table::{Hash64, Id};
+use crate::facts::table::Id;
 use crate::lang::java::syntax::kinds::{F, K, field, kind};
 use crate::lang::java::syntax::signature::{erased, first_sentence, signature};
 use crate::lang::java::syntax::{ClassContext, Walk};
@@ -219,8 +219,9 @@ impl Walk<'_> {
                 name_line: node::start_line(name_node),
                 name_column: node::column(name_node),
             });
-            // The record's own signature covers its components too, so they have no extent.
-            b.symbol_mut(id).sig_hash = Hash64(self.tokens_hash(component));
+            // The record's own signature covers its components too.
+            let whole = component.byte_range();
+            b.extent(Extent { of: ExtentOf::Member(id), body: whole.end..whole.end, node: whole, doc: 0..0 });
             let ty = self.in_header(id, |walk| {
                 for annotation in &parts.annotations {
                     walk.decorator(b, id, None, *annotation);

@@ -62,6 +62,7 @@ impl Walk<'_> {
             name_column: node::column(last),
         };
         b.import(row);
+        b.apart(at.byte_range());
     }
 
     /// A module descriptor: services it uses and provides are referred to.

@@ -3,7 +3,6 @@
 
 use tree_sitter::Node;
 
-use crate::base::id::Digest;
 use crate::facts::build::{Extent, ExtentOf, FactsBuilder, NewSymbol};
 use crate::facts::model::{
     Binding, Expr, ExprKind, Origin, Param, ParamKind, RefKind, ScopeId, ScopeKind, SymbolFlags, SymbolId, SymbolKind,
@@ -406,22 +405,6 @@ impl Walk<'_> {
         let outer_code = std::mem::replace(&mut self.in_code, true);
         self.statement(b, block);
         self.in_code = outer_code;
-    }
-
-    /// A hash over the tokens of a node, comments left out.
-    pub(super) fn tokens_hash(&self, at: Node<'_>) -> u64 {
-        let mut parts: Vec<&[u8]> = Vec::new();
-        let mut stack = vec![at];
-        while let Some(at) = stack.pop() {
-            if kind(at).is_comment() {
-                continue;
-            }
-            if at.child_count() == 0 {
-                parts.push(self.source.get(at.byte_range()).unwrap_or_default());
-            }
-            stack.extend((0..at.child_count()).rev().filter_map(|n| at.child(n)));
-        }
-        Digest::of_parts(parts).short().max(1)
     }
 
     /// The union of a multi-catch, or its one type.
