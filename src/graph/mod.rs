@@ -1,7 +1,19 @@
 //! The graph: facts linked across files, with evidence and confidence.
 
+pub mod builtins;
+pub mod call;
 pub mod edge;
+pub mod eval;
+pub mod exports;
 pub mod file_graph;
+pub mod java;
+pub mod members;
+pub mod modules;
 pub mod names;
+pub mod python;
+pub mod queries;
 pub mod reach;
+pub mod scope;
+pub mod solve;
+pub mod types;
 pub mod value;

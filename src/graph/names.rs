@@ -49,6 +49,8 @@ pub struct FileNames {
     context: Vec<(ExprId, ExprId, u32)>,
     /// (binding's value, binding row), sorted: which binding an expression initialises.
     values: Vec<(ExprId, u32)>,
+    /// (symbol, binding row that defines it), sorted.
+    of_symbol: Vec<(SymbolId, u32)>,
     /// (lambda's scope, its expression), sorted.
     lambdas: Vec<(ScopeId, ExprId)>,
 }
@@ -210,12 +212,16 @@ impl FileNames {
         table.context.sort_unstable();
         table.values.sort_unstable();
         table.lambdas.sort_unstable();
+        table.of_symbol.sort_unstable();
         table
     }
 
     fn index_binding(&mut self, facts: &FileFacts, row: u32, binding: &Binding) {
         if let Some(value) = binding.value {
             self.values.push((value, row));
+        }
+        if let Some(symbol) = binding.symbol {
+            self.of_symbol.push((symbol, row));
         }
         if let Some(name) = binding.name {
             if binding.origin == Origin::Reassign {
@@ -265,6 +271,11 @@ impl FileNames {
     /// The rows that assign a name anew, in any scope of the file.
     pub fn reassigned(&self, name: NameId) -> impl Iterator<Item = u32> + '_ {
         rows(&self.reassigned, name, |row| row.0).iter().map(|row| row.1)
+    }
+
+    /// The rows of bindings that define a symbol.
+    pub fn bindings_of(&self, symbol: SymbolId) -> impl Iterator<Item = u32> + '_ {
+        rows(&self.of_symbol, symbol, |row| row.0).iter().map(|row| row.1)
     }
 
     /// The symbols directly below a symbol, in order.

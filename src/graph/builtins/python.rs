@@ -1,0 +1,187 @@
+//! Python's builtins and the parts of its standard library that carry types through.
+
+use std::sync::Arc;
+
+use crate::facts::model::LiteralKind;
+use crate::graph::value::{Set, Value};
+
+/// Members that builtin and widespread outside types have.
+pub const COMMON: &str = "append add all any apply args as_dict as_view assert_called body capitalize clear close code \
+    commit connect content copy count cursor data date day debug decode delete dict difference discard dump dumps \
+    encode end endswith error exec execute exists exit extend fetchall fetchone fileno filter find flush format get \
+    get_json getvalue group groups handle headers hour index info insert intersection is_dir is_file isalpha isdigit \
+    items join json keys kwargs load loads log lower lstrip main map match message method mkdir mode month name next \
+    normalize now open params parent parse path pop popitem post process put query raise_for_status read readline \
+    readlines reduce remove rename render replace request reset resolve response result reverse root rsplit rstrip \
+    run save search second seek send set setdefault setup shape shutdown size sort split splitlines start startswith \
+    status status_code stop strftime strip sub submit sum text timestamp title today total type union update upper \
+    url user value values view wait warning warn write writelines year";
+
+/// The class of a literal.
+pub fn literal_class(kind: LiteralKind) -> &'static str {
+    match kind {
+        LiteralKind::String | LiteralKind::Char | LiteralKind::Regex => "str",
+        LiteralKind::Bytes => "bytes",
+        LiteralKind::Int | LiteralKind::Long | LiteralKind::BigInt => "int",
+        LiteralKind::Float | LiteralKind::Double => "float",
+        LiteralKind::Bool => "bool",
+        LiteralKind::Null | LiteralKind::Undefined => "None",
+        LiteralKind::Ellipsis => "ellipsis",
+    }
+}
+
+fn arg(args: &[Set], at: usize) -> Set {
+    args.get(at).cloned().unwrap_or_default()
+}
+
+/// Whether a name is a builtin.
+pub fn is_global(name: &str) -> bool {
+    const BUILTINS: &str = "abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod \
+        compile complex copyright credits delattr dict dir divmod enumerate eval exec exit filter float format \
+        frozenset getattr globals hasattr hash help hex id input int isinstance issubclass iter len license list locals \
+        map max memoryview min next object oct open ord pow print property quit range repr reversed round set setattr \
+        slice sorted staticmethod str sum super tuple type vars zip __import__ __name__ __file__ __doc__ __package__ \
+        __spec__ __path__ __builtins__ __debug__ NotImplemented Ellipsis None True False WindowsError";
+    BUILTINS.split_whitespace().any(|builtin| builtin == name)
+        || (name.starts_with(char::is_uppercase)
+            && ["Error", "Exception", "Warning", "Exit", "Iteration", "Interrupt", "Group"]
+                .iter()
+                .any(|end| name.ends_with(end)))
+}
+
+/// The values of a builtin or typing name.
+pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
+    let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let typing = matches!(
+        module,
+        "" | "typing" | "typing_extensions" | "t" | "collections.abc" | "collections" | "builtins" | "contextlib" | "asyncio"
+    );
+    if !typing {
+        return None;
+    }
+    let class = match name {
+        "Optional" => return Some(Set::union([arg(args, 0), Set::one(Value::Null)])),
+        "Union" => return Some(Set::union(args.iter().cloned())),
+        "Annotated" | "Final" | "ClassVar" | "Required" | "NotRequired" | "ReadOnly" => return Some(arg(args, 0)),
+        "type" | "Type" => {
+            return Some(arg(args, 0).flat_map(|value| match value {
+                Value::Instance(class, _) => Set::one(Value::Class(*class)),
+                _ => Set::unknown(),
+            }));
+        }
+        "None" => return Some(Set::one(Value::Null)),
+        "Any" | "object" | "Callable" | "TypeVar" | "Literal" | "Concatenate" | "LiteralString" => {
+            return Some(Set::unknown());
+        }
+        "List" | "list" | "MutableSequence" | "Deque" | "deque" => "list",
+        "Set" | "set" | "FrozenSet" | "frozenset" | "AbstractSet" | "MutableSet" => "set",
+        "Dict" | "dict" | "DefaultDict" | "defaultdict" | "OrderedDict" | "Mapping" | "MutableMapping" | "Counter" => {
+            "dict"
+        }
+        "Tuple" | "tuple" => "tuple",
+        "Iterator" | "Iterable" | "Generator" | "Sequence" | "Collection" | "AsyncIterator" | "AsyncIterable"
+        | "AsyncGenerator" | "KeysView" | "ValuesView" | "Container" | "Reversible" => "iter",
+        "Awaitable" | "Coroutine" | "Future" | "Task" => {
+            let last = args.last().cloned().unwrap_or_default();
+            return Some(Set::external("Awaitable", &[last]));
+        }
+        "ContextManager" | "AbstractContextManager" | "AsyncContextManager" | "AbstractAsyncContextManager" => "context",
+        "str" | "int" | "float" | "bool" | "bytes" | "complex" | "bytearray" | "memoryview" => name,
+        "Generic" | "Protocol" => return Some(Set::external(name, args)),
+        _ if module.is_empty() && is_global(name) => name,
+        _ => return None,
+    };
+    Some(Set::external(class, args))
+}
+
+/// The type of a plain attribute.
+pub fn property(_class: &str, _args: &[Set], _name: &str) -> Option<Set> {
+    None
+}
+
+/// What calling a builtin or a well-known wrapper gives.
+pub fn call(path: &str, args: &[Set]) -> Option<Set> {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    let module_of = |modules: &[&str]| modules.contains(&path.rsplit_once('.').map_or("", |(module, _)| module));
+    let first = || arg(args, 0);
+    Some(match last {
+        "list" | "sorted" if module_of(&[""]) => Set::external("list", &[elements(&first())]),
+        "set" | "frozenset" if module_of(&[""]) => Set::external("set", &[elements(&first())]),
+        "tuple" | "iter" | "reversed" | "filter" if module_of(&[""]) => {
+            let from = if last == "filter" { arg(args, 1) } else { first() };
+            Set::external("iter", &[elements(&from)])
+        }
+        "next" | "min" | "max" if module_of(&[""]) => elements(&first()),
+        "enumerate" if module_of(&[""]) => {
+            Set::external("iter", &[Set::external("tuple", &[Set::external("int", &[]), elements(&first())])])
+        }
+        "zip" if module_of(&[""]) => {
+            let parts: Vec<Set> = args.iter().map(elements).collect();
+            Set::external("iter", &[Set::external("tuple", &parts)])
+        }
+        "dict" if module_of(&[""]) => Set::external("dict", &[Set::unknown(), Set::unknown()]),
+        "str" | "int" | "float" | "bool" | "bytes" | "len" | "repr" if module_of(&[""]) => Set::external(
+            match last {
+                "len" => "int",
+                "repr" => "str",
+                other => other,
+            },
+            &[],
+        ),
+        "getattr" | "vars" | "eval" | "__import__" if module_of(&[""]) => Set::unknown(),
+        "type" if module_of(&[""]) => first().flat_map(|value| match value {
+            Value::Instance(class, _) | Value::TypeParam(class, crate::graph::types::SELF) => {
+                Set::one(Value::Class(*class))
+            }
+            _ => Set::unknown(),
+        }),
+        "copy" | "deepcopy" if module_of(&["copy"]) => first(),
+        "partial" | "partialmethod" | "wraps" | "lru_cache" | "cache" | "update_wrapper" | "singledispatch"
+            if module_of(&["functools"]) =>
+        {
+            first()
+        }
+        "cast" | "assert_type" if module_of(&["typing", "t", "typing_extensions"]) => arg(args, 1),
+        "deque" if module_of(&["collections"]) => Set::external("list", &[elements(&first())]),
+        "defaultdict" | "OrderedDict" if module_of(&["collections"]) => {
+            Set::external("dict", &[Set::unknown(), Set::unknown()])
+        }
+        "chain" if module_of(&["itertools"]) => {
+            Set::external("iter", &[Set::union(args.iter().map(elements).chain([Set::unknown()]))])
+        }
+        "closing" | "nullcontext" | "suppress" if module_of(&["contextlib"]) => Set::external("context", &[first()]),
+        "gather" if module_of(&["asyncio"]) => Set::external("Awaitable", &[Set::unknown()]),
+        "proxy" | "ref" if module_of(&["weakref"]) => first(),
+        _ => return None,
+    })
+}
+
+fn elements(set: &Set) -> Set {
+    set.flat_map(|value| super::element(crate::graph::modules::Family::Python, value))
+}
+
+/// What calling a method of a builtin container gives.
+pub fn call_method(class: &str, method: &str, own: &[Set], args: &[Set]) -> Option<Set> {
+    let element = || arg(own, 0);
+    Some(match (class, method) {
+        ("list", "pop") | ("set", "pop") => element(),
+        ("list" | "set" | "dict", "copy") => Set::one(Value::ExternalInstance(Arc::from(class), Arc::from(own))),
+        ("set", "union" | "intersection" | "difference") => {
+            Set::one(Value::ExternalInstance(Arc::from(class), Arc::from(own)))
+        }
+        ("dict", "get" | "pop" | "setdefault") => match args.get(1) {
+            Some(default) => Set::union([arg(own, 1), default.clone()]),
+            None => Set::union([arg(own, 1), Set::one(Value::Null)]),
+        },
+        ("dict", "values") => Set::external("iter", &[arg(own, 1)]),
+        ("dict", "keys") => Set::external("iter", &[arg(own, 0)]),
+        ("dict", "items") => Set::external("iter", &[Set::external("tuple", &[arg(own, 0), arg(own, 1)])]),
+        ("iter", "__next__" | "send") => element(),
+        ("str", "split" | "splitlines" | "rsplit") => Set::external("list", &[Set::external("str", &[])]),
+        ("str", "encode") => Set::external("bytes", &[]),
+        ("bytes", "decode") => Set::external("str", &[]),
+        ("str", "startswith" | "endswith" | "isdigit") => Set::external("bool", &[]),
+        ("str", _) => Set::external("str", &[]),
+        _ => return None,
+    })
+}

@@ -1,0 +1,552 @@
+//! Calls: which functions a callee may be, what they give back, and how arguments fill type
+//! parameters.
+
+use std::sync::Arc;
+
+use crate::facts::model::{
+    ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, ScopeKind, SymbolFlags, SymbolKind, TypeKind, TypeRole,
+};
+use crate::facts::table::Id;
+use crate::graph::builtins;
+use crate::graph::modules::{Family, Target};
+use crate::graph::queries::{Denoted, Query, Session};
+use crate::graph::scope::Place;
+use crate::graph::types::{Env, SELF, substitute};
+use crate::graph::value::{Set, Value, no_args};
+use crate::view::{FileIdx, SymbolRef};
+
+impl Session<'_, '_> {
+    /// What a call or `new` expression gives.
+    pub fn eval_call(&mut self, expr: ExprId, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let family = Family::of(facts.dialect);
+        let Some(callee) = facts.operand(expr, 0) else { return Set::unknown() };
+        let callee_row = facts.expr(callee);
+        let text = facts.text(callee_row.name);
+        if callee_row.kind == ExprKind::Name {
+            match (family, text) {
+                (Family::Python, "super") => {
+                    return self
+                        .class_around(place.file, place.scope)
+                        .map_or_else(Set::unknown, |class| Set::one(Value::Super(class)));
+                }
+                (Family::Ecma, "require") => return self.required(expr, place),
+                _ => {}
+            }
+        }
+        if family == Family::Java {
+            return self.java_call(expr, place);
+        }
+        let callees = self.eval(callee, place);
+        let mut args = Vec::new();
+        let mut type_args = Vec::new();
+        for operand in facts.operands_of(expr).iter().skip(1) {
+            match operand.role {
+                Role::TypeArgument => {
+                    if let Some(ty) = facts.expr(operand.expr).ty {
+                        type_args.push(self.type_value(ty, place));
+                    }
+                }
+                Role::Value => args.push(self.eval(operand.expr, place)),
+                _ => args.push(Set::unknown()),
+            }
+        }
+        if !type_args.is_empty() {
+            return self.call_with_types(&callees, &args, &type_args, place);
+        }
+        self.call_result(&callees, &args, place)
+    }
+
+    /// What `require("m")` gives.
+    fn required(&mut self, expr: ExprId, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let Some(path) = facts.operand(expr, 1) else { return Set::unknown() };
+        match self.module_named(place.file, facts.expr(path).name) {
+            Target::File(file) => {
+                let denoted = self.whole_module(file, crate::facts::model::ImportKind::Require);
+                let sets: Vec<Set> = denoted.iter().map(|d| self.denoted_value(d)).collect();
+                Set::union(sets)
+            }
+            Target::External(name) => Set::one(Value::External(name)),
+            Target::Namespace(_) | Target::Missing => Set::unknown(),
+        }
+    }
+
+    fn call_with_types(&mut self, callees: &Set, args: &[Set], types: &[Set], place: Place) -> Set {
+        callees.flat_map(|callee| match callee {
+            Value::Class(class) => Set::one(Value::Instance(*class, Arc::from(types))),
+            Value::External(path) => {
+                let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+                builtins::named_type(family, path, types).unwrap_or_else(|| self.call_one(callee, args, place))
+            }
+            Value::Function(at) | Value::Bound(at, _) => {
+                let result = self.call_one(callee, args, place);
+                let mut env = Env::default();
+                for (position, set) in types.iter().enumerate() {
+                    env.add((*at, position as u32), set.clone());
+                }
+                let plain = self.values(Query::Returns(*at));
+                let given = substitute(&plain, &env);
+                if given == plain { result } else { given }
+            }
+            _ => self.call_one(callee, args, place),
+        })
+    }
+
+    /// What calling any of a set's values gives.
+    pub fn call_result(&mut self, callees: &Set, args: &[Set], place: Place) -> Set {
+        callees.non_null().flat_map(|callee| self.call_one(callee, args, place))
+    }
+
+    fn call_one(&mut self, callee: &Value, args: &[Set], place: Place) -> Set {
+        if !self.step() {
+            return Set::unknown();
+        }
+        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        match callee {
+            Value::Class(class) => self.constructed(*class, args),
+            Value::Function(at) => self.function_result(*at, None, args),
+            Value::Bound(at, receiver) => self.function_result(*at, Some(receiver), args),
+            Value::Lambda(file, expr) => match self.shared.names.view.facts(*file).expr(*expr).scope {
+                Some(scope) => self.values(Query::Lambda(*file, scope)),
+                None => Set::unknown(),
+            },
+            Value::TypeParam(owner, at) => {
+                let bound = self.bound_of(*owner, *at);
+                bound.flat_map(|value| match value {
+                    Value::TypeParam(..) => Set::unknown(),
+                    other => self.call_one(other, args, place),
+                })
+            }
+            Value::Instance(class, _) => self.called_instance(callee, *class, args, place),
+            Value::Symbol(at) => match self.shared.names.view.symbol(*at).kind {
+                SymbolKind::Function => self.function_result(*at, None, args),
+                _ => Set::unknown(),
+            },
+            Value::Shape(file, ty, owner) => {
+                let facts = self.shared.names.view.facts(*file);
+                let there = self.place_of(SymbolRef { file: *file, symbol: *owner });
+                let row = facts.type_row(*ty);
+                let mut result = facts.operands_of_type(*ty).iter().filter(|o| o.role == TypeRole::Return);
+                match (row.kind, result.next()) {
+                    (TypeKind::Func, Some(result)) => self.type_value(result.ty, there),
+                    _ => Set::unknown(),
+                }
+            }
+            Value::External(path) => builtins::call(family, path, args),
+            Value::ExternalInstance(name, own) => {
+                let mut by_lambda = |at: usize| match args.get(at) {
+                    Some(set) => self.call_result(set, &[], place),
+                    None => Set::unknown(),
+                };
+                builtins::call_method(family, name, own, args, &mut by_lambda)
+            }
+            Value::Null | Value::Module(_) | Value::Namespace(_) | Value::Object(..) | Value::Super(_) => {
+                Set::unknown()
+            }
+        }
+    }
+
+    /// An instance of a class, its type parameters filled from constructor arguments.
+    fn constructed(&mut self, class: SymbolRef, args: &[Set]) -> Set {
+        let params = self.class_params(class);
+        if params.is_empty() {
+            return Set::one(Value::Instance(class, no_args()));
+        }
+        let mut env = Env::default();
+        for constructor in self.constructors(class) {
+            self.fill(constructor, args, &mut env, 1);
+        }
+        let filled: Vec<Set> = params
+            .into_iter()
+            .map(|(owner, at)| {
+                let param = Set::one(Value::TypeParam(owner, at));
+                let set = substitute(&param, &env);
+                if set == param { Set::unknown() } else { set }
+            })
+            .collect();
+        Set::one(Value::Instance(class, Arc::from(filled)))
+    }
+
+    /// The constructors that `new` or a call of a class runs: its own, else the nearest inherited.
+    pub fn constructors(&mut self, class: SymbolRef) -> Vec<SymbolRef> {
+        use crate::graph::queries::Base;
+        let names: &[&str] = match Family::of(self.shared.names.view.facts(class.file).dialect) {
+            Family::Python => &["__init__", "__new__"],
+            Family::Ecma => &["constructor"],
+            Family::Java => &["<init>"],
+        };
+        let texts: Vec<_> = names.iter().filter_map(|name| self.shared.names.find(name)).collect();
+        let mro = self.bases(Query::Mro(class));
+        for base in mro.iter() {
+            let Base::Class(at, _) = base else { continue };
+            for text in &texts {
+                let own = self.own_members(*at, *text);
+                if !own.is_empty() {
+                    return own;
+                }
+            }
+            if Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Java {
+                break;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Calls an instance: `__call__`, or a call signature.
+    fn called_instance(&mut self, receiver: &Value, class: SymbolRef, args: &[Set], place: Place) -> Set {
+        let facts = self.shared.names.view.facts(class.file);
+        if Family::of(facts.dialect) == Family::Python {
+            let Some(text) = self.shared.names.find("__call__") else { return Set::unknown() };
+            let method = self.attribute(&Set::one(receiver.clone()), text, place.file);
+            return self.call_result(&method, args, place);
+        }
+        let signature = self.shared.names.file(class.file).children(class.symbol).find(|child| {
+            let symbol = facts.symbol(*child);
+            symbol.kind == SymbolKind::Signature && symbol.ty.is_some()
+        });
+        match signature {
+            Some(symbol) => self.function_result(SymbolRef { symbol, ..class }, Some(receiver), args),
+            None => Set::unknown(),
+        }
+    }
+
+    /// What a call of a function gives, with the receiver's and the arguments' types filled in.
+    pub fn function_result(&mut self, at: SymbolRef, receiver: Option<&Value>, args: &[Set]) -> Set {
+        let result = self.values(Query::Returns(at));
+        let mut env = Env::default();
+        let symbol = self.shared.names.view.symbol(at);
+        if let (Some(receiver), Some(parent)) = (receiver, symbol.parent) {
+            env = self.env_of_any(receiver, SymbolRef { symbol: parent, ..at });
+        }
+        if result.values().iter().any(|v| matches!(v, Value::TypeParam(_, n) if *n != SELF) || has_args(v)) {
+            self.fill(at, args, &mut env, u32::from(receiver.is_some()));
+        }
+        substitute(&result, &env)
+    }
+
+    /// Fills type parameters of a function from its arguments. `bound` is 1 when Python's first
+    /// parameter is the receiver.
+    fn fill(&mut self, at: SymbolRef, args: &[Set], env: &mut Env, bound: u32) {
+        let facts = self.shared.names.view.facts(at.file);
+        let Some(scope) = facts.symbol(at.symbol).scope else { return };
+        let place = Place { file: at.file, scope, line: u32::MAX };
+        let is_method = self.declared_in_kind(at) == ScopeKind::Class;
+        let skip = if Family::of(facts.dialect) == Family::Python && is_method { bound as usize } else { 0 };
+        let params = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).skip(skip);
+        for (param, arg) in params.zip(args) {
+            if let Some(ty) = param.ty {
+                self.unify(ty, place, arg, env);
+            }
+        }
+    }
+
+    /// Solves `Returns`: the declared type, else what is returned; wrapped as the function's
+    /// kind and decorators say.
+    pub fn solve_returns(&mut self, at: SymbolRef) -> Set {
+        let facts = self.shared.names.view.facts(at.file);
+        let family = Family::of(facts.dialect);
+        let symbol = facts.symbol(at.symbol);
+        if let Some(ty) = symbol.ty {
+            let declared = self.type_value(ty, self.place_of(at));
+            if !declared.is_unknown() {
+                return self.wrapped(at, declared, true);
+            }
+        }
+        if symbol.kind == SymbolKind::Constructor {
+            return match symbol.parent {
+                Some(parent) => Set::one(Value::Instance(SymbolRef { symbol: parent, ..at }, no_args())),
+                None => Set::unknown(),
+            };
+        }
+        let Some(scope) = symbol.scope else { return Set::unknown() };
+        let is_abstract = symbol.flags.has(SymbolFlags::ABSTRACT) || symbol.flags.has(SymbolFlags::OVERLOAD);
+        let inferred = self.returned(at.file, scope, !is_abstract && family != Family::Java);
+        self.wrapped(at, inferred, false)
+    }
+
+    /// Solves `Lambda`.
+    pub fn solve_lambda(&mut self, file: FileIdx, scope: ScopeId) -> Set {
+        self.returned(file, scope, true)
+    }
+
+    /// The union of what a scope returns; `Null` when it returns nothing.
+    fn returned(&mut self, file: FileIdx, scope: ScopeId, has_body: bool) -> Set {
+        let facts = self.shared.names.view.facts(file);
+        let rows: Vec<u32> = self.shared.names.file(file).returns(scope).collect();
+        let mut sets = Vec::new();
+        let mut yields = Vec::new();
+        for row in rows {
+            let returned = &facts.returns[row as usize];
+            let place = Place { file, scope: self.scope_at(file, scope, returned.line), line: returned.line };
+            match returned.kind {
+                ReturnKind::Return | ReturnKind::Expression => sets.push(self.eval(returned.expr, place)),
+                ReturnKind::Yield => yields.push(self.eval(returned.expr, place)),
+                ReturnKind::YieldFrom => {
+                    let family = Family::of(facts.dialect);
+                    let inner = self.eval(returned.expr, place);
+                    yields.push(inner.flat_map(|value| builtins::element(family, value)));
+                }
+                ReturnKind::Throw => {}
+            }
+        }
+        if !yields.is_empty() {
+            return Set::external("iter", &[Set::union(yields)]);
+        }
+        if sets.is_empty() {
+            return if has_body { Set::one(Value::Null) } else { Set::unknown() };
+        }
+        Set::union(sets)
+    }
+
+    /// The innermost block of a function's own body at a line, for names of blocks.
+    fn scope_at(&self, file: FileIdx, function: ScopeId, line: u32) -> ScopeId {
+        let facts = self.shared.names.view.facts(file);
+        let mut found = function;
+        for row in function.index() + 1..facts.scopes.len() {
+            let scope = &facts.scopes[row];
+            if scope.start_line > line {
+                break;
+            }
+            if scope.kind == ScopeKind::Block && scope.end_line >= line && scope.parent == Some(found) {
+                found = ScopeId::new(row);
+            }
+        }
+        found
+    }
+
+    /// Applies `async`, generators and known decorators to a result.
+    fn wrapped(&mut self, at: SymbolRef, result: Set, declared: bool) -> Set {
+        let facts = self.shared.names.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        let is_generator = symbol.flags.has(SymbolFlags::GENERATOR);
+        match Family::of(facts.dialect) {
+            Family::Python => {
+                if self.has_decorator(at, &["contextmanager", "asynccontextmanager"]) {
+                    let yielded = result.flat_map(|value| builtins::element(Family::Python, value));
+                    return Set::external("context", &[yielded]);
+                }
+                if symbol.flags.has(SymbolFlags::ASYNC) && !is_generator {
+                    return Set::external("Awaitable", &[result]);
+                }
+                result
+            }
+            Family::Ecma if symbol.flags.has(SymbolFlags::ASYNC) && !declared && !is_generator => {
+                let inner = result.flat_map(|value| builtins::awaited(Family::Ecma, value));
+                Set::external("Promise", &[inner])
+            }
+            Family::Ecma | Family::Java => result,
+        }
+    }
+
+    /// A method as a value on a receiver: properties are their results; the rest is bound.
+    pub fn method_on(&mut self, at: SymbolRef, receiver: &Value) -> Set {
+        let symbol = self.shared.names.view.symbol(at);
+        let is_instance =
+            matches!(receiver, Value::Instance(..) | Value::TypeParam(..) | Value::ExternalInstance(..));
+        if Family::of(self.shared.names.view.facts(at.file).dialect) == Family::Python {
+            let is_property = self.has_decorator(at, &["property", "cached_property", "locked_cached_property"]);
+            if is_property || symbol.flags.has(SymbolFlags::GETTER) {
+                return if is_instance { self.function_result(at, Some(receiver), &[]) } else { Set::unknown() };
+            }
+            if self.has_decorator(at, &["staticmethod"]) {
+                return Set::one(Value::Function(at));
+            }
+            if !is_instance && !self.has_decorator(at, &["classmethod"]) {
+                return Set::one(Value::Function(at));
+            }
+            let receiver = match receiver {
+                // A class method gives instances of the class that it is called on.
+                Value::Class(class) => Value::Instance(*class, no_args()),
+                other => other.clone(),
+            };
+            return Set::one(Value::Bound(at, Arc::new(receiver)));
+        }
+        if symbol.flags.has(SymbolFlags::GETTER) {
+            return self.function_result(at, Some(receiver), &[]);
+        }
+        Set::one(Value::Bound(at, Arc::new(receiver.clone())))
+    }
+
+    /// Solves `Param`.
+    pub fn solve_param(&mut self, file: FileIdx, row: u32) -> Set {
+        let facts = self.shared.names.view.facts(file);
+        let family = Family::of(facts.dialect);
+        let param = &facts.params[row as usize];
+        let place = Place { file, scope: param.scope, line: u32::MAX };
+        let scope = facts.scope(param.scope);
+        let start = facts.params.partition_point(|p| p.scope < param.scope);
+        let position = row as usize - start;
+        let owner = SymbolRef { file, symbol: scope.owner };
+        let in_class = scope.kind == ScopeKind::Function
+            && scope.parent.is_some_and(|parent| facts.scope(parent).kind == ScopeKind::Class);
+        let mut sets = Vec::new();
+        if let Some(ty) = param.ty {
+            let declared = self.type_value(ty, place);
+            if !declared.is_unknown() {
+                return rest_of(family, param.kind, declared);
+            }
+        } else if family == Family::Python && in_class && position == 0 {
+            if let Some(set) = self.receiver_param(owner) {
+                return set;
+            }
+        }
+        if family == Family::Python
+            && let Some(fixture) = self.fixture_value(owner, param.name)
+        {
+            return fixture;
+        }
+        if param.ty.is_none() {
+            let contextual = self.contextual_param(file, param.scope, position);
+            if !contextual.is_unknown() {
+                return rest_of(family, param.kind, contextual);
+            }
+        }
+        if let Some(default) = param.default {
+            let set = self.eval(default, place);
+            // A default of `None` says nothing of what callers give.
+            sets.push(if set.is_bare() { Set::unknown() } else { set.or_unknown() });
+        }
+        let set = if sets.is_empty() { Set::unknown() } else { Set::union(sets) };
+        rest_of(family, param.kind, set)
+    }
+
+    /// Python's first parameter of a method: the instance or the class.
+    fn receiver_param(&mut self, method: SymbolRef) -> Option<Set> {
+        let view = self.shared.names.view;
+        let symbol = view.symbol(method);
+        let class = SymbolRef { file: method.file, symbol: symbol.parent? };
+        if self.has_decorator(method, &["staticmethod"]) {
+            return None;
+        }
+        let name = view.facts(method.file).name(symbol.name);
+        let of_class = self.has_decorator(method, &["classmethod"])
+            || matches!(name, "__new__" | "__init_subclass__" | "__class_getitem__");
+        Some(Set::one(if of_class { Value::Class(class) } else { Value::TypeParam(class, SELF) }))
+    }
+
+    /// The type of a lambda's parameter by the parameter that the lambda is given for.
+    fn contextual_param(&mut self, file: FileIdx, scope: ScopeId, position: usize) -> Set {
+        let facts = self.shared.names.view.facts(file);
+        let table = self.shared.names.file(file);
+        let Some(lambda) = table.expr_of_scope(scope) else { return Set::unknown() };
+        let place_scope = facts.scope(scope).parent.unwrap_or(ScopeId::new(0));
+        if let Some((call, argument)) = table.context(lambda) {
+            let line = facts.scope(scope).start_line;
+            let place = Place { file, scope: place_scope, line };
+            let Some(callee) = facts.operand(call, 0) else { return Set::unknown() };
+            let callees = self.eval(callee, place);
+            return callees.flat_map(|value| self.param_of_argument(value, argument as usize - 1, position, place));
+        }
+        let declared = table.binding_of_value(lambda).and_then(|row| facts.bindings[row as usize].ty);
+        match declared {
+            Some(ty) => {
+                let place = Place { file, scope: place_scope, line: u32::MAX };
+                let shape = self.type_value(ty, place);
+                shape.flat_map(|value| self.param_of_shape(value, position))
+            }
+            None => Set::unknown(),
+        }
+    }
+
+    /// Parameter `position` of the function type that argument `argument` of a callee has.
+    fn param_of_argument(&mut self, callee: &Value, argument: usize, position: usize, place: Place) -> Set {
+        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        let (at, receiver) = match callee {
+            Value::Function(at) => (*at, None),
+            Value::Bound(at, receiver) => (*at, Some(receiver)),
+            Value::Class(class) => match self.constructors(*class).first() {
+                Some(constructor) => (*constructor, None),
+                None => return Set::unknown(),
+            },
+            Value::ExternalInstance(name, args) => return builtins::callback_param(family, name, args, position),
+            _ => return Set::unknown(),
+        };
+        let facts = self.shared.names.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        let Some(scope) = symbol.scope else { return Set::unknown() };
+        let skip = usize::from(family == Family::Python && receiver.is_some());
+        let params = facts.params_of(scope);
+        let param = params.iter().filter(|p| p.kind != ParamKind::This).nth(argument + skip);
+        let Some(ty) = param.and_then(|p| p.ty) else { return Set::unknown() };
+        let there = Place { file: at.file, scope, line: u32::MAX };
+        let shape = self.type_value(ty, there);
+        let set = shape.flat_map(|value| self.param_of_shape(value, position));
+        match (receiver, symbol.parent) {
+            (Some(receiver), Some(parent)) => {
+                let env = self.env_of_any(receiver, SymbolRef { symbol: parent, ..at });
+                substitute(&set, &env)
+            }
+            _ => set,
+        }
+    }
+
+    /// Parameter `position` of a function type, or of the one method of an interface.
+    fn param_of_shape(&mut self, shape: &Value, position: usize) -> Set {
+        match shape {
+            Value::Shape(file, ty, owner) => {
+                let facts = self.shared.names.view.facts(*file);
+                let place = self.place_of(SymbolRef { file: *file, symbol: *owner });
+                let params = facts
+                    .operands_of_type(*ty)
+                    .iter()
+                    .filter(|o| matches!(o.role, TypeRole::Param | TypeRole::RestParam));
+                match params.clone().nth(position) {
+                    Some(param) if facts.type_row(*ty).kind == TypeKind::Func => self.type_value(param.ty, place),
+                    _ => Set::unknown(),
+                }
+            }
+            Value::Instance(class, _) => {
+                let facts = self.shared.names.view.facts(class.file);
+                let methods: Vec<_> = self
+                    .shared
+                    .names
+                    .file(class.file)
+                    .children(class.symbol)
+                    .filter(|child| {
+                        let symbol = facts.symbol(*child);
+                        symbol.kind == SymbolKind::Signature
+                            || (symbol.kind == SymbolKind::Method
+                                && !symbol.flags.has(SymbolFlags::STATIC)
+                                && !symbol.flags.has(SymbolFlags::DEFAULT_METHOD))
+                    })
+                    .collect();
+                let [method] = methods[..] else { return Set::unknown() };
+                let Some(scope) = facts.symbol(method).scope else { return Set::unknown() };
+                let Some(ty) = facts.params_of(scope).get(position).and_then(|p| p.ty) else { return Set::unknown() };
+                let set = self.type_value(ty, Place { file: class.file, scope, line: u32::MAX });
+                let env = self.env_of(shape, *class);
+                substitute(&set, &env)
+            }
+            _ => Set::unknown(),
+        }
+    }
+
+    /// The symbols that a set's callable values are, for references to them.
+    pub fn callable_symbols(&mut self, set: &Set) -> Vec<Denoted> {
+        let symbols = set.values().iter().filter_map(|value| match value {
+            Value::Function(at) | Value::Bound(at, _) | Value::Class(at) => Some(Denoted::Symbol(*at)),
+            _ => None,
+        });
+        symbols.collect()
+    }
+}
+
+fn has_args(value: &Value) -> bool {
+    match value {
+        Value::Instance(_, args) | Value::ExternalInstance(_, args) => !args.is_empty(),
+        _ => false,
+    }
+}
+
+/// What a rest parameter of elements `set` is.
+fn rest_of(family: Family, kind: ParamKind, set: Set) -> Set {
+    match (kind, family) {
+        (ParamKind::KeywordRest, _) => Set::external("dict", &[Set::external("str", &[]), set]),
+        // ECMAScript and Java declare the array itself or mark its element; either way its
+        // elements are what loops see.
+        (ParamKind::Rest, Family::Python) => Set::external("list", &[set]),
+        (ParamKind::Rest, Family::Java) => Set::external("Array", &[set]),
+        _ => set,
+    }
+}

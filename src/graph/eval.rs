@@ -1,0 +1,636 @@
+//! The interpreter: what an expression may be, and what the chains in it denote.
+
+use std::sync::Arc;
+
+use crate::facts::model::{
+    Binding, ExprId, ExprKind, LiteralKind, NarrowingKind, Origin, Role, ScopeKind, SeqKind, Step, StepKind, SymbolId,
+    SymbolKind,
+};
+use crate::facts::table::{Cell, Id};
+use crate::graph::builtins;
+use crate::graph::modules::{Family, Target};
+use crate::graph::names::Text;
+use crate::graph::queries::{Denoted, Query, Session};
+use crate::graph::scope::{Place, Space};
+use crate::graph::types::{SELF, literal};
+use crate::graph::value::{Set, Value};
+use crate::view::{FileIdx, SymbolRef};
+
+impl Session<'_, '_> {
+    /// What an expression may be at a place.
+    pub fn eval(&mut self, expr: ExprId, place: Place) -> Set {
+        if !self.step() {
+            return Set::unknown();
+        }
+        stacker::maybe_grow(96 * 1024, 2 * 1024 * 1024, || self.eval_kind(expr, place))
+    }
+
+    fn eval_kind(&mut self, expr: ExprId, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let family = Family::of(facts.dialect);
+        let row = facts.expr(expr);
+        let first = facts.operand(expr, 0);
+        match row.kind {
+            ExprKind::Name | ExprKind::This => {
+                let set = self.eval_name(expr, place);
+                self.narrow(expr, place, set)
+            }
+            ExprKind::Attr => {
+                let (Some(base), Some(name)) = (first, row.name) else { return Set::unknown() };
+                let receivers = self.eval(base, place);
+                let set = self.attribute(&receivers, self.shared.names.text(place.file, name), place.file);
+                self.narrow(expr, place, set)
+            }
+            ExprKind::Call | ExprKind::New => self.eval_call(expr, place),
+            ExprKind::Index => {
+                let object = first.map_or_else(Set::unknown, |base| self.eval(base, place));
+                let key = facts.operand(expr, 1);
+                self.eval_index(&object, key, place)
+            }
+            ExprKind::Await => {
+                let inner = first.map_or_else(Set::unknown, |e| self.eval(e, place));
+                inner.flat_map(|value| builtins::awaited(family, value))
+            }
+            ExprKind::Yield | ExprKind::YieldFrom | ExprKind::Opaque => Set::unknown(),
+            ExprKind::Choice => {
+                let sets: Vec<Set> = facts.operands_of(expr).iter().map(|o| self.eval(o.expr, place)).collect();
+                Set::union(sets)
+            }
+            ExprKind::Cast => match row.ty {
+                Some(ty) => {
+                    let cast = self.type_value(ty, place);
+                    match first {
+                        Some(inner) if cast.is_unknown() => self.eval(inner, place),
+                        _ => cast,
+                    }
+                }
+                None => first.map_or_else(Set::unknown, |e| self.eval(e, place).non_null()),
+            },
+            ExprKind::Lambda => match row.symbol {
+                Some(symbol) => Set::one(Value::Function(SymbolRef { file: place.file, symbol })),
+                None => Set::one(Value::Lambda(place.file, expr)),
+            },
+            ExprKind::ClassValue => match row.symbol {
+                Some(symbol) => Set::one(Value::Class(SymbolRef { file: place.file, symbol })),
+                None => Set::unknown(),
+            },
+            ExprKind::Object if family == Family::Python => {
+                let sets: Vec<Set> = facts.operands_of(expr).iter().map(|o| self.eval(o.expr, place)).collect();
+                let value = if sets.is_empty() { Set::unknown() } else { Set::union(sets) };
+                Set::external("dict", &[Set::unknown(), value])
+            }
+            ExprKind::Object => Set::one(Value::Object(place.file, expr)),
+            ExprKind::Seq => self.eval_sequence(expr, place),
+            ExprKind::Comprehension => {
+                let inner = Place { scope: row.scope.unwrap_or(place.scope), ..place };
+                let element = first.map_or_else(Set::unknown, |e| self.eval(e, inner));
+                let class = match SeqKind::from_cell(u64::from(row.detail)) {
+                    Some(SeqKind::Set) => "set",
+                    Some(SeqKind::Dict) => return Set::external("dict", &[Set::unknown(), element]),
+                    Some(SeqKind::Generator) => "iter",
+                    _ => "list",
+                };
+                Set::external(class, &[element])
+            }
+            ExprKind::Literal => literal(family, row.detail),
+            ExprKind::Path | ExprKind::Template => {
+                Set::external(builtins::literal_class(family, LiteralKind::String), &[])
+            }
+            ExprKind::Param => {
+                let function = self.param_scope(place);
+                let params = facts.params_of(function);
+                let start = facts.params.partition_point(|p| p.scope < function);
+                if (row.detail as usize) < params.len() {
+                    return self.values(Query::Param(place.file, (start + row.detail as usize) as u32));
+                }
+                Set::unknown()
+            }
+            ExprKind::MethodRef => self.eval_method_ref(expr, place),
+            ExprKind::DynamicImport => match self.module_named(place.file, row.name) {
+                Target::File(file) => Set::external("Promise", &[Set::one(Value::Module(file))]),
+                Target::External(name) => Set::external("Promise", &[Set::one(Value::External(name))]),
+                Target::Namespace(_) | Target::Missing => Set::unknown(),
+            },
+            ExprKind::Jsx => Set::one(Value::External(Arc::from("jsx"))),
+            ExprKind::Value => first.map_or_else(Set::unknown, |e| self.eval(e, place)),
+            ExprKind::Operator => Set::one(Value::External(Arc::from("operator"))).or_unknown(),
+            ExprKind::TypeValue => match row.ty {
+                Some(ty) => self.type_value(ty, place).flat_map(|value| match value {
+                    Value::Instance(class, _) => Set::one(Value::Class(*class)),
+                    Value::ExternalInstance(name, _) => Set::one(Value::External(name.clone())),
+                    _ => Set::unknown(),
+                }),
+                None => Set::unknown(),
+            },
+            ExprKind::Super => match self.class_around(place.file, place.scope) {
+                Some(class) => Set::one(Value::Super(class)),
+                None => Set::unknown(),
+            },
+        }
+    }
+
+    fn eval_name(&mut self, expr: ExprId, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let family = Family::of(facts.dialect);
+        let row = facts.expr(expr);
+        let text = facts.text(row.name);
+        if row.kind == ExprKind::This || (family != Family::Python && text == "this") {
+            return self.this_value(place, text);
+        }
+        if family != Family::Python && text == "super" {
+            return self.class_around(place.file, place.scope).map_or_else(Set::unknown, |c| Set::one(Value::Super(c)));
+        }
+        let Some(name) = row.name else { return Set::unknown() };
+        let meaning = self.name_meaning(place, name, Space::Value);
+        if meaning.denoted.is_empty() {
+            if meaning.declared {
+                return Set::unknown();
+            }
+            return builtins::global(family, text).unwrap_or_else(Set::unknown);
+        }
+        let sets: Vec<Set> = meaning.denoted.iter().map(|d| self.denoted_value(d)).collect();
+        let mut set = Set::union(sets);
+        if family != Family::Python && !meaning.imported {
+            set = self.with_reassigned(set, name, place, &meaning.denoted);
+        }
+        set
+    }
+
+    /// Adds what later assignments give a declared name, where the declaration has no type.
+    fn with_reassigned(
+        &mut self,
+        set: Set,
+        name: crate::facts::model::NameId,
+        place: Place,
+        denoted: &[Denoted],
+    ) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let typed = denoted.iter().any(|d| match d {
+            Denoted::Binding(_, row) => facts.bindings[*row as usize].ty.is_some(),
+            Denoted::Param(_, row) => facts.params[*row as usize].ty.is_some(),
+            Denoted::Symbol(at) => self.shared.names.view.symbol(*at).ty.is_some(),
+            _ => true,
+        });
+        if typed {
+            return set;
+        }
+        let rows: Vec<u32> = self.shared.names.file(place.file).reassigned(name).collect();
+        let mut sets = vec![set];
+        for row in rows {
+            let binding = &facts.bindings[row as usize];
+            let there = Place { file: place.file, scope: binding.scope, line: binding.line };
+            if self.meaning(there, name, Space::Value).denoted == denoted {
+                sets.push(self.values(Query::Binding(place.file, row)));
+            }
+        }
+        let mut union = Set::union(sets);
+        // A declaration without a value is no evidence of another one.
+        if !union.values().is_empty() && denoted.iter().all(|d| self.is_bare_declaration(d)) {
+            union.open = false;
+        }
+        union
+    }
+
+    fn is_bare_declaration(&self, denoted: &Denoted) -> bool {
+        match denoted {
+            Denoted::Binding(file, row) => {
+                let binding = &self.shared.names.view.facts(*file).bindings[*row as usize];
+                binding.value.is_none() && binding.ty.is_none()
+            }
+            _ => false,
+        }
+    }
+
+    /// `this`, or Java's `Outer.this` with its name.
+    fn this_value(&mut self, place: Place, name: &str) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let mut at = Some(place.scope);
+        while let Some(id) = at {
+            let row = facts.scope(id);
+            match row.kind {
+                ScopeKind::Class => {
+                    let wanted = name.is_empty() || name == "this" || facts.name(facts.symbol(row.owner).name) == name;
+                    if wanted {
+                        return Set::one(Value::TypeParam(SymbolRef { file: place.file, symbol: row.owner }, SELF));
+                    }
+                }
+                ScopeKind::Object => {
+                    if let Some(expr) = self.shared.names.file(place.file).expr_of_scope(id) {
+                        return Set::one(Value::Object(place.file, expr));
+                    }
+                }
+                ScopeKind::Function => {
+                    let in_member = row
+                        .parent
+                        .is_some_and(|p| matches!(facts.scope(p).kind, ScopeKind::Class | ScopeKind::Object));
+                    if !in_member && Family::of(facts.dialect) == Family::Ecma {
+                        return self.values(Query::This(SymbolRef { file: place.file, symbol: row.owner }));
+                    }
+                }
+                _ => {}
+            }
+            at = row.parent;
+        }
+        Set::unknown()
+    }
+
+    /// Solves `This`: `a.m = function () { this }` and `C.prototype.m = function`.
+    pub fn solve_this(&mut self, function: SymbolRef) -> Set {
+        let facts = self.shared.names.view.facts(function.file);
+        let rows: Vec<u32> = self.shared.names.file(function.file).bindings_of(function.symbol).collect();
+        for row in rows {
+            let binding = &facts.bindings[row as usize];
+            let Some(base) = binding.target.and_then(|target| facts.operand(target, 0)) else { continue };
+            let place = Place { file: function.file, scope: binding.scope, line: u32::MAX };
+            let base_row = facts.expr(base);
+            if base_row.kind == ExprKind::Attr && facts.text(base_row.name) == "prototype" {
+                let class = facts.operand(base, 0).map_or_else(Set::unknown, |e| self.eval(e, place));
+                return class.flat_map(|value| match value {
+                    Value::Class(at) | Value::Function(at) | Value::Symbol(at) => Set::one(Value::Symbol(*at)),
+                    _ => Set::unknown(),
+                });
+            }
+            return self.eval(base, place);
+        }
+        Set::unknown()
+    }
+
+    fn param_scope(&self, place: Place) -> crate::facts::model::ScopeId {
+        let facts = self.shared.names.view.facts(place.file);
+        let mut at = place.scope;
+        loop {
+            let row = facts.scope(at);
+            match (row.kind, row.parent) {
+                (ScopeKind::Function | ScopeKind::Lambda, _) | (_, None) => return at,
+                (_, Some(parent)) => at = parent,
+            }
+        }
+    }
+
+    fn eval_sequence(&mut self, expr: ExprId, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let family = Family::of(facts.dialect);
+        let operands = facts.operands_of(expr);
+        let mut sets = Vec::new();
+        for operand in operands {
+            let set = self.eval(operand.expr, place);
+            sets.push(match operand.role {
+                Role::Spread => set.flat_map(|value| builtins::element(family, value)),
+                _ => set,
+            });
+        }
+        let spread = operands.iter().any(|o| o.role == Role::Spread);
+        match SeqKind::from_cell(u64::from(facts.expr(expr).detail)) {
+            Some(SeqKind::Tuple) if !spread => Set::external("tuple", &sets),
+            Some(SeqKind::Array) if !spread && sets.len() <= 4 && sets.len() > 1 => Set::external("tuple", &sets),
+            Some(SeqKind::Set) => Set::external("set", &[element_of(sets)]),
+            _ => Set::external(builtins::list_class(family), &[element_of(sets)]),
+        }
+    }
+
+    fn eval_index(&mut self, object: &Set, key: Option<ExprId>, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let family = Family::of(facts.dialect);
+        let mut sets = Vec::new();
+        for value in object.values() {
+            let method = match (family, value) {
+                (Family::Python, Value::Instance(..) | Value::TypeParam(..)) => self.shared.names.find("__getitem__"),
+                _ => None,
+            };
+            if let Some(text) = method {
+                let getter = self.attribute(&Set::one(value.clone()), text, place.file);
+                let args: Vec<Set> = key.into_iter().map(|key| self.eval(key, place)).collect();
+                sets.push(self.call_result(&getter, &args, place));
+                continue;
+            }
+            sets.push(match value {
+                // `Generic[T]` used as a value stays the class.
+                Value::Class(_) | Value::External(_) => Set::one(value.clone()),
+                _ => builtins::element_at(family, value),
+            });
+        }
+        if object.open {
+            sets.push(Set::unknown());
+        }
+        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+    }
+
+    fn eval_method_ref(&mut self, expr: ExprId, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let row = facts.expr(expr);
+        let Some(name) = row.name else { return Set::unknown() };
+        let receivers = self.method_ref_receivers(expr, place);
+        if facts.name(name) == "new" {
+            return receivers;
+        }
+        self.attribute(&receivers, self.shared.names.text(place.file, name), place.file)
+    }
+
+    /// What stands before `::`.
+    pub fn method_ref_receivers(&mut self, expr: ExprId, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        match (facts.operand(expr, 0), facts.expr(expr).ty) {
+            (Some(base), _) => self.eval(base, place),
+            (None, Some(ty)) => self.type_value(ty, place),
+            (None, None) => Set::unknown(),
+        }
+    }
+
+    /// Applies what tests say of a chain at a line.
+    fn narrow(&mut self, expr: ExprId, place: Place, set: Set) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        if place.line == u32::MAX || facts.narrowings.is_empty() {
+            return set;
+        }
+        let mut narrowed = set;
+        for narrowing in &facts.narrowings {
+            if narrowing.start_line > place.line || narrowing.end_line < place.line {
+                continue;
+            }
+            if !same_chain(facts, narrowing.chain, expr) {
+                continue;
+            }
+            match narrowing.kind {
+                NarrowingKind::NotNull => narrowed = narrowed.non_null(),
+                NarrowingKind::Instance => {
+                    let Some(ty) = narrowing.ty else { continue };
+                    let there = Place { scope: narrowing.scope, ..place };
+                    let tested = self.type_value(ty, there);
+                    if !tested.is_bare() {
+                        narrowed = tested;
+                    }
+                }
+                NarrowingKind::NotInstance
+                | NarrowingKind::Null
+                | NarrowingKind::Typeof
+                | NarrowingKind::NotTypeof
+                | NarrowingKind::Discriminant => {}
+            }
+        }
+        narrowed
+    }
+
+    /// What a chain of names denotes: a symbol, a module, or something outside.
+    pub fn denoted_by(&mut self, expr: ExprId, place: Place) -> Vec<Denoted> {
+        let facts = self.shared.names.view.facts(place.file);
+        let row = facts.expr(expr);
+        match (row.kind, row.name, facts.operand(expr, 0)) {
+            (ExprKind::Name, Some(name), _) => {
+                let meaning = self.name_meaning(place, name, Space::Value);
+                meaning.denoted
+            }
+            (ExprKind::Attr, Some(name), Some(base)) => {
+                let text = self.shared.names.text(place.file, name);
+                self.member_targets(base, text, place)
+            }
+            (ExprKind::Lambda | ExprKind::ClassValue, ..) => row
+                .symbol
+                .map(|symbol| Denoted::Symbol(SymbolRef { file: place.file, symbol }))
+                .into_iter()
+                .collect(),
+            (ExprKind::Value | ExprKind::Cast, _, Some(inner)) => self.denoted_by(inner, place),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What a member of an expression denotes.
+    pub fn member_targets(&mut self, base: ExprId, text: Text, place: Place) -> Vec<Denoted> {
+        let receivers = self.eval(base, place);
+        let mut found = Vec::new();
+        for value in receivers.values() {
+            found.extend(self.member(value, text, place.file).denoted);
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// The member of something denoted, where a type or module is wanted.
+    pub fn member_of_denoted(&mut self, denoted: &Denoted, text: Text, place: Place) -> Vec<Denoted> {
+        let value = match denoted {
+            Denoted::Symbol(at) => match self.shared.names.view.symbol(*at).kind {
+                kind if kind.is_class() => Value::Class(*at),
+                _ => Value::Symbol(*at),
+            },
+            Denoted::Module(file) => Value::Module(*file),
+            Denoted::Namespace(namespace) => Value::Namespace(namespace.clone()),
+            Denoted::External(path) => {
+                let name = self.shared.names.str(text);
+                return vec![Denoted::External(Arc::from(format!("{path}.{name}")))];
+            }
+            Denoted::Binding(..) | Denoted::Export(..) | Denoted::Param(..) | Denoted::TypeParam(..) => {
+                return Vec::new();
+            }
+        };
+        self.member(&value, text, place.file).denoted
+    }
+
+    /// The value of what a name denotes.
+    pub fn denoted_value(&mut self, denoted: &Denoted) -> Set {
+        match denoted {
+            Denoted::Symbol(at) => self.values(Query::Symbol(*at)),
+            Denoted::Module(file) => Set::one(Value::Module(*file)),
+            Denoted::Namespace(namespace) => Set::one(Value::Namespace(namespace.clone())),
+            Denoted::External(path) => Set::one(Value::External(path.clone())),
+            Denoted::Binding(file, row) => self.values(Query::Binding(*file, *row)),
+            Denoted::Param(file, row) => self.values(Query::Param(*file, *row)),
+            Denoted::TypeParam(owner, at) => Set::one(Value::TypeParam(*owner, *at)),
+            Denoted::Export(file, row) => {
+                let export = &self.shared.names.view.facts(*file).exports[*row as usize];
+                let place = Place { file: *file, scope: export.scope, line: u32::MAX };
+                export.expr.map_or_else(Set::unknown, |expr| self.eval(expr, place))
+            }
+        }
+    }
+
+    /// Solves `Symbol`.
+    pub fn solve_symbol(&mut self, at: SymbolRef) -> Set {
+        let facts = self.shared.names.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        match symbol.kind {
+            SymbolKind::Module => Set::one(Value::Module(at.file)),
+            kind if kind.is_class() => Set::one(Value::Class(at)),
+            SymbolKind::Namespace => Set::one(Value::Symbol(at)),
+            SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor => Set::one(Value::Function(at)),
+            SymbolKind::TypeAlias | SymbolKind::Signature => Set::unknown(),
+            SymbolKind::EnumMember => match symbol.parent {
+                Some(parent) => Set::one(Value::Instance(SymbolRef { symbol: parent, ..at }, Arc::from([]))),
+                None => Set::unknown(),
+            },
+            SymbolKind::Property | SymbolKind::Field | SymbolKind::Variable | SymbolKind::Record => {
+                self.variable_value(at)
+            }
+            SymbolKind::Class | SymbolKind::Interface | SymbolKind::Enum | SymbolKind::Annotation => Set::unknown(),
+        }
+    }
+
+    fn variable_value(&mut self, at: SymbolRef) -> Set {
+        let facts = self.shared.names.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        let mut sets = Vec::new();
+        if let Some(ty) = symbol.ty {
+            let declared = self.type_value(ty, self.place_of(at));
+            if !declared.is_bare() {
+                return declared;
+            }
+            sets.push(declared);
+        }
+        let table = self.shared.names.file(at.file);
+        let mut rows: Vec<u32> = table.bindings_of(at.symbol).collect();
+        if let Some(parent) = symbol.parent.filter(|_| symbol.kind != SymbolKind::Variable) {
+            rows.extend(table.fields(parent, symbol.name));
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        for row in &rows {
+            let binding = &facts.bindings[*row as usize];
+            if binding.value.is_some() || binding.ty.is_some() {
+                sets.push(self.values(Query::Binding(at.file, *row)));
+            }
+        }
+        let name = facts.name(symbol.name);
+        if table.all_assigned(name).next().is_some() {
+            sets.push(Set::one(Value::Symbol(at)));
+        }
+        if let (SymbolKind::Property, Some(_), true) = (symbol.kind, symbol.scope, sets.is_empty()) {
+            sets.push(self.values(Query::Returns(at)));
+        }
+        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+    }
+
+    /// Solves `Binding`.
+    pub fn solve_binding(&mut self, file: FileIdx, row: u32) -> Set {
+        let facts = self.shared.names.view.facts(file);
+        let binding = &facts.bindings[row as usize];
+        let place = Place { file, scope: binding.scope, line: binding.line };
+        if let Some(ty) = binding.ty {
+            let declared = self.type_value(ty, place);
+            if !declared.is_bare() {
+                return if binding.origin == Origin::Except { declared } else { self.stepped(declared, binding, place) };
+            }
+        }
+        let Some(value) = binding.value else { return Set::unknown() };
+        let set = self.eval(value, place);
+        let set = self.by_origin(set, binding.origin, place);
+        let mut set = self.stepped(set, binding, place);
+        if let Some(default) = binding.default {
+            let default = self.eval(default, place);
+            set = Set::union([set, default]);
+        }
+        set
+    }
+
+    fn by_origin(&mut self, set: Set, origin: Origin, place: Place) -> Set {
+        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        match origin {
+            Origin::For | Origin::Comprehension => self.elements(&set, place),
+            Origin::AsyncFor => set.flat_map(|value| builtins::element(family, value)),
+            Origin::ForIn => Set::external(builtins::literal_class(family, LiteralKind::String), &[]),
+            Origin::With | Origin::AsyncWith => self.entered(&set, origin == Origin::AsyncWith, place),
+            Origin::Except | Origin::Pattern => {
+                let classes = set.flat_map(|value| match value {
+                    Value::ExternalInstance(name, args) if &**name == "tuple" => Set::union(args.iter().cloned()),
+                    other => Set::one(other.clone()),
+                });
+                self.instances(&classes, &[])
+            }
+            Origin::Assign
+            | Origin::Declare
+            | Origin::Augmented
+            | Origin::Walrus
+            | Origin::Resource
+            | Origin::Parameter
+            | Origin::ObjectAssign
+            | Origin::DefineProperty
+            | Origin::Reassign => set,
+            Origin::Global | Origin::Nonlocal | Origin::Delete => Set::unknown(),
+        }
+    }
+
+    /// What iterating gives: containers' elements, or what `__iter__` and `__next__` say.
+    fn elements(&mut self, set: &Set, place: Place) -> Set {
+        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        set.flat_map(|value| {
+            let project = matches!(value, Value::Instance(..) | Value::TypeParam(..));
+            if family == Family::Python && project
+                && let Some(text) = self.shared.names.find("__iter__")
+            {
+                let method = self.attribute(&Set::one(value.clone()), text, place.file);
+                let iterator = self.call_result(&method, &[], place);
+                return iterator.flat_map(|value| builtins::element(family, value));
+            }
+            builtins::element(family, value)
+        })
+    }
+
+    /// What `with` binds: the result of `__enter__`; what context managers of the standard
+    /// library wrap.
+    fn entered(&mut self, set: &Set, is_async: bool, place: Place) -> Set {
+        let method = if is_async { "__aenter__" } else { "__enter__" };
+        set.flat_map(|value| match value {
+            Value::ExternalInstance(name, args) if &**name == "context" => args.first().cloned().unwrap_or_default(),
+            Value::Instance(..) | Value::TypeParam(..) => match self.shared.names.find(method) {
+                Some(text) => {
+                    let enter = self.attribute(&Set::one(value.clone()), text, place.file);
+                    let entered = self.call_result(&enter, &[], place);
+                    if is_async {
+                        entered.flat_map(|value| builtins::awaited(Family::Python, value))
+                    } else {
+                        entered
+                    }
+                }
+                None => Set::unknown(),
+            },
+            Value::External(_) | Value::ExternalInstance(..) => Set::one(Value::External(Arc::from("entered"))),
+            _ => Set::unknown(),
+        })
+    }
+
+    /// Walks the steps of unpacking.
+    fn stepped(&mut self, mut set: Set, binding: &Binding, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let family = Family::of(facts.dialect);
+        let steps: &[Step] = facts.steps_of(binding);
+        for step in steps {
+            set = match (step.kind, step.name) {
+                (StepKind::Position, _) => set.flat_map(|value| builtins::part(family, value, step.detail as usize)),
+                (StepKind::Key, Some(name)) => {
+                    self.attribute(&set, self.shared.names.text(place.file, name), place.file)
+                }
+                (StepKind::Rest, _) => {
+                    let element = set.flat_map(|value| builtins::element(family, value));
+                    Set::external(builtins::list_class(family), &[element])
+                }
+                (StepKind::Key, None) | (StepKind::Computed, _) => {
+                    set.flat_map(|value| builtins::element_at(family, value))
+                }
+            };
+        }
+        set
+    }
+
+    /// The nearest function or class symbol's reference, for a symbol row.
+    pub fn at(&self, file: FileIdx, symbol: SymbolId) -> SymbolRef {
+        SymbolRef { file, symbol }
+    }
+}
+
+fn element_of(sets: Vec<Set>) -> Set {
+    if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+}
+
+/// Whether two expressions are the same chain of names.
+fn same_chain(facts: &crate::facts::model::FileFacts, one: ExprId, other: ExprId) -> bool {
+    let (mut one, mut other) = (one, other);
+    loop {
+        let (a, b) = (facts.expr(one), facts.expr(other));
+        if a.kind != b.kind || a.name != b.name {
+            return false;
+        }
+        match (a.kind, facts.operand(one, 0), facts.operand(other, 0)) {
+            (ExprKind::Name | ExprKind::This, ..) => return true,
+            (ExprKind::Attr, Some(x), Some(y)) => (one, other) = (x, y),
+            _ => return false,
+        }
+    }
+}

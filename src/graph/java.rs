@@ -1,0 +1,508 @@
+//! Java's names: members of enclosing and inherited classes, imports, packages; calls by
+//! arity, then by argument types.
+
+use std::sync::Arc;
+
+use crate::facts::model::{ExprId, ExprKind, ImportKind, NameId, Role, ScopeId, ScopeKind, SymbolFlags, SymbolKind};
+use crate::facts::table::Id;
+use crate::graph::builtins;
+use crate::graph::members::{Outcome, signature_of};
+use crate::graph::modules::{Family, java_package};
+use crate::graph::names::Text;
+use crate::graph::queries::{Base, Denoted, Query, Session};
+use crate::graph::scope::{Meaning, Place, Space};
+use crate::graph::value::{Set, Value};
+use crate::view::{FileIdx, SymbolRef};
+
+/// The line of a place in a class's own header, where its inherited names are not yet visible.
+pub const HEADER: u32 = 0;
+
+impl Session<'_, '_> {
+    /// What a simple name means (JLS 6.4, 6.5): locals, fields of the classes around, types.
+    pub fn java_meaning(&mut self, place: Place, name: NameId, space: Space) -> Meaning {
+        let view = self.shared.names.view;
+        let text = self.shared.names.text(place.file, name);
+        let local = self.meaning(place, name, space);
+        let at_top = local.imported
+            || local.denoted.iter().all(|d| match d {
+                Denoted::Symbol(at) => view.symbol(*at).declared_in == ScopeId::new(0),
+                _ => false,
+            });
+        if local.declared && !at_top {
+            return local;
+        }
+        for class in self.classes_around(place) {
+            let found = self.java_members(class, text, space);
+            if !found.is_empty() {
+                return Meaning { denoted: found, imported: false, declared: true };
+            }
+        }
+        if local.declared {
+            return local;
+        }
+        let simple = self.shared.names.str(text);
+        let package = java_package(view, place.file);
+        if let Some(found) = self.shared.modules.java_type(view, place.file, package, simple) {
+            return Meaning { denoted: vec![Denoted::Symbol(found)], imported: false, declared: true };
+        }
+        let mut external = false;
+        for row in self.shared.names.file(place.file).stars().to_vec() {
+            let import = &view.facts(place.file).imports[row as usize];
+            let path = view.facts(place.file).text(import.module).trim_end_matches(".*").to_string();
+            if import.kind == ImportKind::Star
+                && let Some(found) = self.shared.modules.java_type(view, place.file, &path, simple)
+            {
+                return Meaning { denoted: vec![Denoted::Symbol(found)], imported: true, declared: true };
+            }
+            match self.java_path(place.file, &path) {
+                Some(Denoted::Symbol(class)) => {
+                    let found = self.java_members(class, text, space);
+                    if !found.is_empty() {
+                        return Meaning { denoted: found, imported: true, declared: true };
+                    }
+                }
+                _ => external |= !self.shared.modules.is_java_package(&path),
+            }
+        }
+        if self.shared.modules.is_java_package(simple) && !simple.is_empty() {
+            return Meaning {
+                denoted: vec![Denoted::Namespace(Arc::from(simple))],
+                imported: false,
+                declared: true,
+            };
+        }
+        // A type that no package of the view declares comes from a star import or `java.lang`.
+        let is_type = simple.starts_with(char::is_uppercase);
+        if is_type && (external || builtins::global(Family::Java, simple).is_some() || space == Space::Type) {
+            return Meaning { denoted: vec![Denoted::External(Arc::from(simple))], imported: true, declared: true };
+        }
+        Meaning::default()
+    }
+
+    /// The classes around a place, innermost first; in a class's header without that class.
+    fn classes_around(&self, place: Place) -> Vec<SymbolRef> {
+        let facts = self.shared.names.view.facts(place.file);
+        let mut classes = Vec::new();
+        let mut at = Some(place.scope);
+        while let Some(id) = at {
+            let row = facts.scope(id);
+            if row.kind == ScopeKind::Class && !(place.line == HEADER && id == place.scope) {
+                classes.push(SymbolRef { file: place.file, symbol: row.owner });
+            }
+            at = row.parent;
+        }
+        classes
+    }
+
+    /// Fields (value space) or member types (type space, and values that name a type) of a class
+    /// and its ancestors.
+    fn java_members(&mut self, class: SymbolRef, text: Text, space: Space) -> Vec<Denoted> {
+        let mro = self.bases(Query::Mro(class));
+        let view = self.shared.names.view;
+        for base in mro.iter() {
+            let Base::Class(at, _) = base else { continue };
+            let own = self.own_members(*at, text);
+            let kept: Vec<Denoted> = own
+                .into_iter()
+                .filter(|m| {
+                    let kind = view.symbol(*m).kind;
+                    match space {
+                        Space::Type => kind.is_class(),
+                        Space::Value => !kind.is_function(),
+                    }
+                })
+                .map(Denoted::Symbol)
+                .collect();
+            if !kept.is_empty() {
+                return kept;
+            }
+        }
+        Vec::new()
+    }
+
+    /// A dotted path: the longest package of the view, then types within types.
+    pub fn java_path(&mut self, from: FileIdx, path: &str) -> Option<Denoted> {
+        let view = self.shared.names.view;
+        let parts: Vec<&str> = path.split('.').filter(|p| !p.is_empty() && *p != "*").collect();
+        for cut in (0..parts.len()).rev() {
+            let package = parts[..cut].join(".");
+            let Some(top) = self.shared.modules.java_type(view, from, &package, parts[cut]) else { continue };
+            let mut at = Denoted::Symbol(top);
+            for part in &parts[cut + 1..] {
+                let text = self.shared.names.find(part)?;
+                let Denoted::Symbol(class) = at else { return None };
+                at = self.java_members(class, text, Space::Type).into_iter().next()?;
+            }
+            return Some(at);
+        }
+        None
+    }
+
+    /// What an import row brings in.
+    pub fn java_import(&mut self, file: FileIdx, row: u32) -> Vec<Denoted> {
+        let facts = self.shared.names.view.facts(file);
+        let import = &facts.imports[row as usize];
+        let mut path = facts.text(import.module).to_string();
+        let name = facts.text(import.name).to_string();
+        match import.kind {
+            ImportKind::Static => {
+                if name.is_empty() || path.ends_with(&format!(".{name}")) {
+                    let Some((class, _)) = path.rsplit_once('.') else { return Vec::new() };
+                    path = class.to_string();
+                }
+                let member = if name.is_empty() { facts.text(import.local).to_string() } else { name };
+                let Some(Denoted::Symbol(class)) = self.java_path(file, &path) else {
+                    return vec![Denoted::External(Arc::from(format!("{path}.{member}")))];
+                };
+                let Some(text) = self.shared.names.find(&member) else { return Vec::new() };
+                self.member(&Value::Class(class), text, file).denoted
+            }
+            _ => {
+                if !name.is_empty() && !path.ends_with(&format!(".{name}")) {
+                    path = format!("{path}.{name}");
+                }
+                match self.java_path(file, &path) {
+                    Some(found) => vec![found],
+                    None if import.kind.is_star() => Vec::new(),
+                    None => vec![Denoted::External(Arc::from(path))],
+                }
+            }
+        }
+    }
+
+    /// The methods or constructors that a Java call may run, and the value that it gives.
+    pub fn java_call(&mut self, expr: ExprId, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let Some(callee) = facts.operand(expr, 0) else { return Set::unknown() };
+        if facts.expr(expr).kind == ExprKind::New {
+            return self.java_new(expr, callee, place);
+        }
+        let row = facts.expr(callee);
+        let (targets, receivers, outside) = self.java_callees(callee, place);
+        if targets.is_empty() {
+            let args = self.java_args(expr, place);
+            return match (outside, row.kind) {
+                (Some(outside), _) => self.call_result(&outside, &args, place),
+                _ => Set::unknown(),
+            };
+        }
+        let chosen = self.pick_overload(&targets, expr, place);
+        let args = self.java_args(expr, place);
+        let mut sets = Vec::new();
+        for at in chosen {
+            for receiver in &receivers {
+                sets.push(self.function_result(at, Some(receiver), &args));
+            }
+            if receivers.is_empty() {
+                sets.push(self.function_result(at, None, &args));
+            }
+        }
+        Set::union(sets)
+    }
+
+    fn java_args(&mut self, expr: ExprId, place: Place) -> Vec<Set> {
+        let facts = self.shared.names.view.facts(place.file);
+        let operands = facts.operands_of(expr).iter().skip(1).filter(|o| o.role != Role::TypeArgument);
+        operands.map(|o| self.eval(o.expr, place)).collect()
+    }
+
+    fn java_new(&mut self, expr: ExprId, callee: ExprId, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        if let Some(symbol) = facts.expr(expr).symbol {
+            return Set::one(Value::Instance(SymbolRef { file: place.file, symbol }, Arc::from([])));
+        }
+        let row = facts.expr(callee);
+        if let Some(ty) = row.ty {
+            return self.type_value(ty, place);
+        }
+        if let Some(symbol) = row.symbol {
+            return Set::one(Value::Instance(SymbolRef { file: place.file, symbol }, Arc::from([])));
+        }
+        let mut args = Vec::new();
+        for operand in facts.operands_of(expr).iter().filter(|o| o.role == Role::TypeArgument) {
+            if let Some(ty) = facts.expr(operand.expr).ty {
+                args.push(self.type_value(ty, place));
+            }
+        }
+        let denoted = self.denoted_type(callee, place);
+        let sets: Vec<Set> = denoted
+            .iter()
+            .map(|d| match d {
+                Denoted::Symbol(class) => Set::one(Value::Instance(*class, Arc::from(args.as_slice()))),
+                Denoted::External(path) => builtins::named_type(Family::Java, path, &args).unwrap_or_default(),
+                _ => Set::unknown(),
+            })
+            .collect();
+        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+    }
+
+    /// The methods that a callee's name may mean, the receivers they are called on, and the
+    /// value from outside where it is one.
+    pub fn java_callees(&mut self, callee: ExprId, place: Place) -> (Vec<SymbolRef>, Vec<Value>, Option<Set>) {
+        let view = self.shared.names.view;
+        let facts = view.facts(place.file);
+        let row = facts.expr(callee);
+        let text = facts.text(row.name);
+        let is_this = row.kind == ExprKind::This || (row.kind == ExprKind::Name && text == "this");
+        let is_super = row.kind == ExprKind::Super || (row.kind == ExprKind::Name && text == "super");
+        if is_this || is_super {
+            let Some(class) = self.class_around(place.file, place.scope) else { return Default::default() };
+            let mut found = Vec::new();
+            if is_this {
+                found = self.constructors(class);
+            } else {
+                let bases = self.bases(Query::Bases(class));
+                if let Some(Base::Class(base, _)) = bases.first() {
+                    found = self.constructors(*base);
+                }
+            }
+            return (found, Vec::new(), None);
+        }
+        let Some(name) = row.name else { return Default::default() };
+        let name_text = self.shared.names.text(place.file, name);
+        if row.kind == ExprKind::Name {
+            for class in self.classes_around(place) {
+                let member = self.member(&Value::Class(class), name_text, place.file);
+                let methods = self.methods_of(&member.denoted);
+                if !methods.is_empty() {
+                    let receiver = Value::TypeParam(class, crate::graph::types::SELF);
+                    return (methods, vec![receiver], None);
+                }
+                if member.outcome == Outcome::External && member.denoted.is_empty() {
+                    return (Vec::new(), Vec::new(), Some(Set::one(Value::External(Arc::from(text)))));
+                }
+            }
+            return self.java_static(name, place);
+        }
+        let Some(base) = facts.operand(callee, 0) else { return Default::default() };
+        let set = self.eval(base, place);
+        let mut methods = Vec::new();
+        let mut receivers = Vec::new();
+        let mut outside = Vec::new();
+        for value in set.values() {
+            let member = self.member(value, name_text, place.file);
+            let found = self.methods_of(&member.denoted);
+            if !found.is_empty() {
+                methods.extend(found);
+                receivers.push(match value {
+                    Value::Super(class) => Value::TypeParam(*class, crate::graph::types::SELF),
+                    other => other.clone(),
+                });
+            } else if let Some(values) = member.values {
+                outside.push(values);
+            }
+        }
+        methods.sort_unstable();
+        methods.dedup();
+        (methods, receivers, (!outside.is_empty()).then(|| Set::union(outside)))
+    }
+
+    /// Methods imported statically, by name or by star.
+    fn java_static(&mut self, name: NameId, place: Place) -> (Vec<SymbolRef>, Vec<Value>, Option<Set>) {
+        let view = self.shared.names.view;
+        let facts = view.facts(place.file);
+        let text = self.shared.names.text(place.file, name);
+        let mut methods = Vec::new();
+        let mut external = false;
+        for (row, import) in facts.imports.iter().enumerate() {
+            match import.kind {
+                ImportKind::Static if import.local == Some(name) || import.name == Some(name) => {
+                    let denoted = self.denoted(Query::Import(place.file, row as u32));
+                    external |= denoted.iter().any(|d| matches!(d, Denoted::External(_)));
+                    methods.extend(self.methods_of(&denoted));
+                }
+                ImportKind::StaticStar => {
+                    let path = facts.text(import.module).trim_end_matches(".*").to_string();
+                    match self.java_path(place.file, &path) {
+                        Some(Denoted::Symbol(class)) => {
+                            let member = self.member(&Value::Class(class), text, place.file);
+                            methods.extend(self.methods_of(&member.denoted));
+                        }
+                        _ => external = true,
+                    }
+                }
+                _ => {}
+            }
+        }
+        methods.sort_unstable();
+        methods.dedup();
+        let outside = (methods.is_empty() && external)
+            .then(|| Set::one(Value::External(Arc::from(self.shared.names.str(text)))));
+        (methods, Vec::new(), outside)
+    }
+
+    fn methods_of(&self, denoted: &[Denoted]) -> Vec<SymbolRef> {
+        let view = self.shared.names.view;
+        let symbols = denoted.iter().filter_map(|d| match d {
+            Denoted::Symbol(at) if view.symbol(*at).kind.is_function() => Some(*at),
+            _ => None,
+        });
+        symbols.collect()
+    }
+
+    /// Of overloads those that a call binds to: by arity, then by what is known of the
+    /// arguments' types; several when that does not decide.
+    pub fn pick_overload(&mut self, candidates: &[SymbolRef], expr: ExprId, place: Place) -> Vec<SymbolRef> {
+        if candidates.len() < 2 {
+            return candidates.to_vec();
+        }
+        let args = self.java_args(expr, place);
+        let view = self.shared.names.view;
+        let mut scored: Vec<(i32, SymbolRef)> = Vec::new();
+        for at in candidates {
+            let params = parameter_names(view.qualname(*at));
+            let variadic = view.symbol(*at).flags.has(SymbolFlags::VARIADIC);
+            let fits = params.len() == args.len() || (variadic && args.len() + 1 >= params.len());
+            if !fits {
+                continue;
+            }
+            let mut score = if variadic { -1 } else { 0 };
+            let mut possible = true;
+            for (position, arg) in args.iter().enumerate() {
+                let mut param = params.get(position).or(params.last()).copied().unwrap_or("Object");
+                if variadic && position + 1 >= params.len() && args.len() != params.len() {
+                    param = param.strip_suffix("[]").unwrap_or(param);
+                }
+                match self.fit(arg, param) {
+                    Some(points) => score += points,
+                    None => possible = false,
+                }
+            }
+            if possible {
+                scored.push((score, *at));
+            }
+        }
+        let best = scored.iter().map(|(score, _)| *score).max();
+        let chosen: Vec<SymbolRef> =
+            scored.into_iter().filter(|(score, _)| Some(*score) == best).map(|(_, at)| at).collect();
+        if chosen.is_empty() { self.by_arity(candidates, args.len()) } else { chosen }
+    }
+
+    fn by_arity(&self, candidates: &[SymbolRef], n_args: usize) -> Vec<SymbolRef> {
+        let view = self.shared.names.view;
+        let same: Vec<SymbolRef> =
+            candidates.iter().copied().filter(|at| parameter_names(view.qualname(*at)).len() == n_args).collect();
+        same
+    }
+
+    /// How well an argument fits a parameter's erased type; `None` when it cannot.
+    fn fit(&mut self, arg: &Set, param: &str) -> Option<i32> {
+        if arg.values().is_empty() {
+            return Some(2);
+        }
+        let fits: Vec<Option<i32>> = arg.values().iter().map(|value| self.fit_value(value, param)).collect();
+        fits.into_iter().flatten().max()
+    }
+
+    fn fit_value(&mut self, value: &Value, param: &str) -> Option<i32> {
+        let primitive = param.starts_with(char::is_lowercase) && !param.ends_with("[]");
+        match value {
+            Value::Null => (!primitive).then_some(if param == "Object" { 1 } else { 2 }),
+            Value::Lambda(..) | Value::Function(_) | Value::Bound(..) => {
+                (!primitive && !matches!(param, "String" | "Object" | "Class")).then_some(4)
+            }
+            Value::Class(_) => match param {
+                "Class" => Some(10),
+                "Type" | "Object" | "Serializable" => Some(3),
+                _ => None,
+            },
+            Value::Instance(class, _) => {
+                let mro = self.bases(Query::Mro(*class));
+                let view = self.shared.names.view;
+                let mut open = false;
+                for (distance, base) in mro.iter().enumerate() {
+                    match base {
+                        Base::Class(at, _) => {
+                            if view.facts(at.file).name(view.symbol(*at).name) == param {
+                                return Some(10 - (distance as i32).min(6));
+                            }
+                        }
+                        Base::External(name, _) => {
+                            if name.rsplit('.').next() == Some(param) {
+                                return Some(4);
+                            }
+                            open = true;
+                        }
+                        Base::Unknown => open = true,
+                    }
+                }
+                match param {
+                    "Object" => Some(1),
+                    _ if primitive => None,
+                    _ => open.then_some(1),
+                }
+            }
+            Value::ExternalInstance(name, _) => fit_external(name, param, primitive),
+            Value::TypeParam(owner, at) => {
+                let bound = self.bound_of(*owner, *at);
+                match bound.values().first() {
+                    Some(Value::TypeParam(..)) | None => Some(if param == "Object" { 4 } else { 1 }),
+                    Some(value) => self.fit_value(&value.clone(), param),
+                }
+            }
+            _ => Some(1),
+        }
+    }
+}
+
+fn fit_external(name: &str, param: &str, primitive: bool) -> Option<i32> {
+    const NUMBERS: [&str; 6] = ["byte", "short", "int", "long", "float", "double"];
+    const BOXES: [(&str, &str); 8] = [
+        ("int", "Integer"),
+        ("long", "Long"),
+        ("double", "Double"),
+        ("float", "Float"),
+        ("boolean", "Boolean"),
+        ("char", "Character"),
+        ("byte", "Byte"),
+        ("short", "Short"),
+    ];
+    let name = name.rsplit('.').next().unwrap_or(name);
+    if name == param || (name == "Array" && param.ends_with("[]")) {
+        return Some(10);
+    }
+    if name.contains('#') {
+        return Some(1);
+    }
+    let rank = |n: &str| NUMBERS.iter().position(|known| *known == n);
+    let from = if name == "char" { rank("short") } else { rank(name) };
+    if let (Some(from), Some(to)) = (from, rank(param)) {
+        return (from < to).then_some(8 - (to - from) as i32);
+    }
+    let value_is_primitive = rank(name).is_some() || matches!(name, "boolean" | "char");
+    let boxed = BOXES.iter().any(|(small, big)| {
+        (*small == name && *big == param) || (*big == name && *small == param)
+    });
+    if boxed {
+        return Some(4);
+    }
+    if value_is_primitive {
+        return match param {
+            "Object" => Some(1),
+            "Number" | "Comparable" | "Serializable" => (name != "boolean").then_some(2),
+            _ => None,
+        };
+    }
+    match (name, param) {
+        (_, "Object") => Some(1),
+        ("String", "CharSequence" | "Comparable" | "Serializable") => Some(5),
+        ("String", _) => None,
+        _ if primitive => None,
+        _ if name.ends_with(param) => Some(5),
+        // How outside types relate is not known.
+        _ => Some(2),
+    }
+}
+
+/// The erased parameter types in a method's qualname.
+pub fn parameter_names(qualname: &str) -> Vec<&str> {
+    let signature = signature_of(qualname);
+    let Some((_, rest)) = signature.split_once('(') else { return Vec::new() };
+    let inside = rest.strip_suffix(')').unwrap_or(rest);
+    if inside.is_empty() { Vec::new() } else { inside.split(',').collect() }
+}
+
+/// Whether a symbol kind may have overloads by parameter types.
+pub fn has_overloads(kind: SymbolKind) -> bool {
+    kind.is_function()
+}

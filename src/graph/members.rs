@@ -1,0 +1,561 @@
+//! Members: bases, method resolution order, and what a name is on a value.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::facts::model::{ExprKind, HeritageKind, NameId, Role, ScopeId, SymbolFlags, SymbolKind, TypeRole};
+use crate::facts::table::Id;
+use crate::graph::builtins;
+use crate::graph::modules::Family;
+use crate::graph::names::{Decl, Text};
+use crate::graph::queries::{Base, Denoted, Query, Session};
+use crate::graph::scope::Place;
+use crate::graph::types::{Env, file_of, substitute, substitute_all};
+use crate::graph::value::{Set, Value, no_args};
+use crate::view::{FileIdx, SymbolRef};
+
+/// How a member lookup went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Its definition is in the repository.
+    Found,
+    /// The value is known and has no such member.
+    Missing,
+    /// The value, or an ancestor met before any definition, is from outside.
+    External,
+    /// Not known.
+    Unknown,
+}
+
+/// What a name is on one value.
+#[derive(Clone, Debug)]
+pub struct Member {
+    pub outcome: Outcome,
+    /// What it denotes, where that is in the repository.
+    pub denoted: Vec<Denoted>,
+    /// The value for members that denote nothing here.
+    pub values: Option<Set>,
+}
+
+impl Member {
+    fn found(denoted: Vec<Denoted>) -> Self {
+        Member { outcome: Outcome::Found, denoted, values: None }
+    }
+
+    fn none(outcome: Outcome) -> Self {
+        Member { outcome, denoted: Vec::new(), values: None }
+    }
+
+    fn external(values: Set) -> Self {
+        Member { outcome: Outcome::External, denoted: Vec::new(), values: Some(values) }
+    }
+}
+
+/// How deep lookups pass through bounds, spreads and aliases of values.
+const MAX_PASS: u32 = 8;
+
+impl Session<'_, '_> {
+    /// Solves `Bases`.
+    pub fn solve_bases(&mut self, class: SymbolRef) -> Arc<[Base]> {
+        let facts = self.shared.names.view.facts(class.file);
+        // Bases are read outside of the class, its type parameters inside.
+        let place = Place { line: crate::graph::java::HEADER, ..self.place_of(class) };
+        let start = facts.heritage.partition_point(|h| h.owner < class.symbol);
+        let mut bases = Vec::new();
+        for heritage in facts.heritage[start..].iter().take_while(|h| h.owner == class.symbol) {
+            if !matches!(heritage.kind, HeritageKind::Extends | HeritageKind::Implements) {
+                continue;
+            }
+            let set = self.type_value(heritage.ty, place);
+            let mut any = false;
+            for value in set.values() {
+                match value {
+                    Value::Instance(base, args) if *base != class => {
+                        bases.push(Base::Class(*base, args.clone()));
+                        any = true;
+                    }
+                    Value::ExternalInstance(name, args) => {
+                        bases.push(Base::External(name.clone(), args.clone()));
+                        any = true;
+                    }
+                    _ => {}
+                }
+            }
+            if !any {
+                let expr = facts.type_row(heritage.ty).expr;
+                let values = expr.map_or_else(Set::unknown, |expr| self.eval(expr, place));
+                for value in values.values() {
+                    match value {
+                        Value::Class(base) if *base != class => bases.push(Base::Class(*base, no_args())),
+                        Value::External(name) | Value::ExternalInstance(name, _) => {
+                            bases.push(Base::External(name.clone(), no_args()));
+                        }
+                        _ => bases.push(Base::Unknown),
+                    }
+                }
+                if values.values().is_empty() {
+                    bases.push(Base::Unknown);
+                }
+            }
+        }
+        bases.into()
+    }
+
+    /// Solves `Mro`: the class, then its ancestors; Python by C3, others depth first.
+    pub fn solve_mro(&mut self, class: SymbolRef) -> Arc<[Base]> {
+        let params = self.class_params(class);
+        let own: Vec<Set> = params.iter().map(|(owner, at)| Set::one(Value::TypeParam(*owner, *at))).collect();
+        let head = Base::Class(class, Arc::from(own));
+        let bases = self.bases(Query::Bases(class));
+        let mut lines: Vec<Vec<Base>> = Vec::new();
+        for base in bases.iter() {
+            lines.push(match base {
+                Base::Class(at, args) => {
+                    let mut env = Env::default();
+                    for (position, key) in self.class_params(*at).into_iter().enumerate() {
+                        env.add(key, args.get(position).cloned().unwrap_or_default());
+                    }
+                    let mro = self.bases(Query::Mro(*at));
+                    mro.iter().map(|b| in_terms_of(b, &env)).collect()
+                }
+                Base::External(..) | Base::Unknown => vec![base.clone()],
+            });
+        }
+        let is_python = Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Python;
+        let merged = if is_python { c3(&lines, &bases) } else { None };
+        let rest = merged.unwrap_or_else(|| lines.into_iter().flatten().collect());
+        let mut seen = BTreeSet::from([key_of(&head)]);
+        let mut mro = vec![head];
+        mro.extend(rest.into_iter().filter(|base| seen.insert(key_of(base))));
+        mro.into()
+    }
+
+    /// The members of exactly this class with that name, in source order.
+    pub fn own_members(&self, class: SymbolRef, text: Text) -> Vec<SymbolRef> {
+        let facts = self.shared.names.view.facts(class.file);
+        let (Some(name), Some(scope)) =
+            (self.shared.names.name_in(class.file, text), facts.symbol(class.symbol).scope)
+        else {
+            return Vec::new();
+        };
+        let mut found: Vec<SymbolRef> = self
+            .shared
+            .names
+            .file(class.file)
+            .decls(scope, name)
+            .filter_map(|decl| match decl {
+                Decl::Symbol(row) => Some(SymbolRef {
+                    file: class.file,
+                    symbol: crate::facts::model::SymbolId::new(row as usize),
+                }),
+                _ => None,
+            })
+            .collect();
+        // An implementation stands for its overload signatures.
+        let is_overload = |at: &SymbolRef| facts.symbol(at.symbol).flags.has(SymbolFlags::OVERLOAD);
+        if found.iter().any(|at| !is_overload(at)) {
+            found.retain(|at| !is_overload(at));
+        }
+        found
+    }
+
+    /// The definitions of a member along an MRO from position `from` on. Java collects the
+    /// overloads of all ancestors; elsewhere the first class that defines it wins.
+    fn along_mro(&mut self, class: SymbolRef, text: Text, from: usize) -> Member {
+        let is_java = Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Java;
+        let mro = self.bases(Query::Mro(class));
+        let mut outcome = if mro.is_empty() { Outcome::Unknown } else { Outcome::Missing };
+        let mut found: Vec<SymbolRef> = Vec::new();
+        for base in mro.iter().skip(from) {
+            match base {
+                Base::Class(at, _) => {
+                    let mut own = self.own_members(*at, text);
+                    own.extend(self.assigned_members(*at, text));
+                    if is_java {
+                        own.retain(|m| !found.iter().any(|known| self.same_signature(*known, *m)));
+                        found.extend(own);
+                    } else if !own.is_empty() {
+                        return Member::found(own.into_iter().map(Denoted::Symbol).collect());
+                    }
+                }
+                Base::External(..) => outcome = Outcome::External,
+                Base::Unknown if outcome == Outcome::Missing => outcome = Outcome::Unknown,
+                Base::Unknown => {}
+            }
+        }
+        if found.is_empty() {
+            return Member::none(outcome);
+        }
+        Member::found(found.into_iter().map(Denoted::Symbol).collect())
+    }
+
+    /// Whether two Java methods have the same last segment of their qualnames.
+    pub fn same_signature(&self, one: SymbolRef, other: SymbolRef) -> bool {
+        let view = self.shared.names.view;
+        signature_of(view.qualname(one)) == signature_of(view.qualname(other))
+    }
+
+    /// ECMAScript members that are assigned: `C.prototype.m = …`, `C.m = …`.
+    fn assigned_members(&self, at: SymbolRef, text: Text) -> Vec<SymbolRef> {
+        let view = self.shared.names.view;
+        let facts = view.facts(at.file);
+        if Family::of(facts.dialect) != Family::Ecma {
+            return Vec::new();
+        }
+        let Some(name) = self.shared.names.name_in(at.file, text) else { return Vec::new() };
+        let own = facts.name(facts.symbol(at.symbol).name);
+        let table = self.shared.names.file(at.file);
+        let mut found = Vec::new();
+        for chain in [own.to_string(), format!("{own}.prototype")] {
+            for row in table.assigned(&chain, name) {
+                found.extend(facts.bindings[row as usize].symbol.map(|symbol| SymbolRef { file: at.file, symbol }));
+            }
+        }
+        found.dedup();
+        found
+    }
+
+    /// What a name is on a value.
+    pub fn member(&mut self, value: &Value, text: Text, from: FileIdx) -> Member {
+        self.member_within(value, text, from, 0)
+    }
+
+    fn member_within(&mut self, value: &Value, text: Text, from: FileIdx, passed: u32) -> Member {
+        if !self.step() || passed > MAX_PASS {
+            return Member::none(Outcome::Unknown);
+        }
+        let family = Family::of(self.shared.names.view.facts(file_of(value).unwrap_or(from)).dialect);
+        let name = self.shared.names.str(text);
+        match value {
+            Value::Null => Member::none(Outcome::Missing),
+            Value::Module(file) => self.member_of_module(*file, name),
+            Value::Namespace(namespace) => {
+                let found = self.member_of_namespace(namespace, name, from);
+                if found.is_empty() { Member::none(Outcome::Unknown) } else { Member::found(found) }
+            }
+            Value::Class(class) => {
+                let member = self.along_mro(*class, text, 0);
+                if member.outcome == Outcome::Missing && builtins::is_class_member(family, name) {
+                    return Member::external(Set::external(&format!("class#{name}"), &[]));
+                }
+                member
+            }
+            Value::Instance(class, _) => {
+                let member = self.along_mro(*class, text, 0);
+                if member.outcome == Outcome::Missing && builtins::is_object_member(family, name) {
+                    return Member::external(builtins::object_member(family, name));
+                }
+                if member.outcome == Outcome::External {
+                    let bases = self.bases(Query::Mro(*class));
+                    for base in bases.iter() {
+                        if let Base::External(name_of_base, args) = base {
+                            let receiver = Value::ExternalInstance(name_of_base.clone(), args.clone());
+                            return Member::external(builtins::member(family, &receiver, name));
+                        }
+                    }
+                }
+                member
+            }
+            Value::Super(class) => self.along_mro(*class, text, 1),
+            Value::TypeParam(owner, at) => {
+                let bound = self.bound_of(*owner, *at);
+                self.member_of_set(&bound, text, from, passed)
+            }
+            Value::Function(at) | Value::Bound(at, _) => {
+                let assigned = self.assigned_members(*at, text);
+                if !assigned.is_empty() {
+                    return Member::found(assigned.into_iter().map(Denoted::Symbol).collect());
+                }
+                if builtins::returns_itself(family, name) {
+                    return Member::external(Set::one(value.clone()));
+                }
+                Member::none(Outcome::External)
+            }
+            Value::Lambda(..) => Member::none(Outcome::External),
+            Value::Symbol(at) => self.member_of_symbol(*at, text),
+            Value::Object(file, expr) => self.member_of_object(*file, *expr, text, passed),
+            Value::Shape(file, ty, owner) => {
+                let place = self.place_of(SymbolRef { file: *file, symbol: *owner });
+                self.member_of_shape(*file, *ty, place, text)
+            }
+            Value::External(path) => Member::external(Set::one(Value::External(Arc::from(format!("{path}.{name}"))))),
+            Value::ExternalInstance(..) => Member::external(builtins::member(family, value, name)),
+        }
+    }
+
+    fn member_of_set(&mut self, set: &Set, text: Text, from: FileIdx, passed: u32) -> Member {
+        let mut all = Member::none(if set.open { Outcome::Unknown } else { Outcome::Missing });
+        for value in set.values() {
+            let member = self.member_within(value, text, from, passed + 1);
+            match member.outcome {
+                Outcome::Found => {
+                    all.outcome = Outcome::Found;
+                    all.denoted.extend(member.denoted);
+                }
+                Outcome::External if all.outcome != Outcome::Found => {
+                    all.outcome = Outcome::External;
+                    all.values = member.values;
+                }
+                Outcome::External | Outcome::Missing | Outcome::Unknown => {}
+            }
+        }
+        all.denoted.sort();
+        all.denoted.dedup();
+        all
+    }
+
+    fn member_of_module(&mut self, file: FileIdx, name: &str) -> Member {
+        let found = self.name_of_module(file, name).to_vec();
+        if !found.is_empty() {
+            return Member::found(found);
+        }
+        let facts = self.shared.names.view.facts(file);
+        let is_open = facts.imports.iter().any(|i| i.kind.is_star())
+            || facts.symbols.iter().any(|s| facts.name(s.name) == "__getattr__" && s.parent.is_some_and(|p| p.index() == 0))
+            || !facts.damage.is_empty();
+        Member::none(if is_open { Outcome::Unknown } else { Outcome::Missing })
+    }
+
+    /// The member of a Python namespace package or a Java package.
+    pub fn member_of_namespace(&mut self, namespace: &str, name: &str, from: FileIdx) -> Vec<Denoted> {
+        let view = self.shared.names.view;
+        if Family::of(view.facts(from).dialect) == Family::Java {
+            if let Some(found) = self.shared.modules.java_type(view, from, namespace, name) {
+                return vec![Denoted::Symbol(found)];
+            }
+            let package = format!("{namespace}.{name}");
+            let is_package = self.shared.modules.is_java_package(&package);
+            return is_package.then(|| Denoted::Namespace(Arc::from(package))).into_iter().collect();
+        }
+        let target = self.shared.modules.in_namespace(namespace, name);
+        target.and_then(crate::graph::exports::denoted_module).into_iter().collect()
+    }
+
+    /// Members of a namespace, or assigned to a constant or function.
+    fn member_of_symbol(&mut self, at: SymbolRef, text: Text) -> Member {
+        let mut found = self.own_members(at, text);
+        found.extend(self.assigned_members(at, text));
+        if found.is_empty() {
+            return Member::none(Outcome::Unknown);
+        }
+        let mut denoted: Vec<Denoted> = found.into_iter().map(Denoted::Symbol).collect();
+        denoted.sort();
+        denoted.dedup();
+        Member::found(denoted)
+    }
+
+    fn member_of_object(&mut self, file: FileIdx, expr: crate::facts::model::ExprId, text: Text, passed: u32) -> Member {
+        let facts = self.shared.names.view.facts(file);
+        let row = facts.expr(expr);
+        let name = self.shared.names.name_in(file, text);
+        if let (Some(scope), Some(name)) = (row.scope, name) {
+            let symbols: Vec<Denoted> = self
+                .shared
+                .names
+                .file(file)
+                .decls(scope, name)
+                .filter_map(|decl| match decl {
+                    Decl::Symbol(row) => Some(Denoted::Symbol(SymbolRef {
+                        file,
+                        symbol: crate::facts::model::SymbolId::new(row as usize),
+                    })),
+                    _ => None,
+                })
+                .collect();
+            if !symbols.is_empty() {
+                return Member::found(symbols);
+            }
+        }
+        let place = Place { file, scope: self.scope_of_expr(file, expr), line: u32::MAX };
+        let mut outcome = Outcome::Missing;
+        for operand in facts.operands_of(expr).iter().rev() {
+            match operand.role {
+                Role::Keyword if operand.name.is_some() && operand.name == name => {
+                    let denoted = self.denoted_by(operand.expr, place);
+                    let values = self.eval(operand.expr, place);
+                    let outcome = if denoted.is_empty() { Outcome::External } else { Outcome::Found };
+                    let outcome = if denoted.is_empty() && values.is_unknown() { Outcome::Unknown } else { outcome };
+                    return Member { outcome, denoted, values: Some(values) };
+                }
+                Role::Spread | Role::KeywordSpread => {
+                    let spread = self.eval(operand.expr, place);
+                    let member = self.member_of_set(&spread, text, file, passed);
+                    if member.outcome == Outcome::Found {
+                        return member;
+                    }
+                    outcome = outcome.max(member.outcome);
+                }
+                Role::Computed => outcome = Outcome::Unknown,
+                _ => {}
+            }
+        }
+        Member::none(outcome)
+    }
+
+    fn member_of_shape(&mut self, file: FileIdx, ty: crate::facts::model::TypeId, place: Place, text: Text) -> Member {
+        let facts = self.shared.names.view.facts(file);
+        let row = facts.type_row(ty);
+        let Some(name) = self.shared.names.name_in(file, text) else { return Member::none(Outcome::Missing) };
+        if let Some(scope) = row.scope {
+            for decl in self.shared.names.file(file).decls(scope, name) {
+                if let Decl::Symbol(row) = decl {
+                    let symbol = crate::facts::model::SymbolId::new(row as usize);
+                    return Member::found(vec![Denoted::Symbol(SymbolRef { file, symbol })]);
+                }
+            }
+        }
+        for operand in facts.operands_of_type(ty) {
+            let is_member = matches!(operand.role, TypeRole::Member | TypeRole::OptionalMember);
+            if is_member && operand.name == Some(name) {
+                return Member::external(self.type_value(operand.ty, place));
+            }
+        }
+        Member::none(Outcome::Missing)
+    }
+
+    /// The value of a name on every value of a set.
+    pub fn attribute(&mut self, receivers: &Set, text: Text, from: FileIdx) -> Set {
+        receivers.non_null().flat_map(|value| {
+            let member = self.member(value, text, from);
+            if let Some(values) = member.values {
+                return values;
+            }
+            match member.outcome {
+                Outcome::Found => {
+                    let sets: Vec<Set> = member.denoted.iter().map(|d| self.value_on(d, value)).collect();
+                    Set::union(sets)
+                }
+                Outcome::External => {
+                    let name = self.shared.names.str(text);
+                    Set::one(Value::External(Arc::from(format!("?.{name}"))))
+                }
+                Outcome::Missing | Outcome::Unknown => Set::unknown(),
+            }
+        })
+    }
+
+    /// The value of a member that was found on a receiver.
+    fn value_on(&mut self, denoted: &Denoted, receiver: &Value) -> Set {
+        let Denoted::Symbol(at) = denoted else { return self.denoted_value(denoted) };
+        let symbol = self.shared.names.view.symbol(*at);
+        let owner = symbol.parent.map(|parent| SymbolRef { file: at.file, symbol: parent });
+        let receivers = match receiver {
+            Value::Super(class) => Value::TypeParam(*class, crate::graph::types::SELF),
+            other => other.clone(),
+        };
+        match symbol.kind {
+            SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor => self.method_on(*at, &receivers),
+            SymbolKind::Property | SymbolKind::Field | SymbolKind::Variable | SymbolKind::EnumMember => {
+                let values = self.values(Query::Symbol(*at));
+                match owner {
+                    Some(owner) => {
+                        let env = self.env_of_any(&receivers, owner);
+                        substitute(&values, &env)
+                    }
+                    None => values,
+                }
+            }
+            _ => self.values(Query::Symbol(*at)),
+        }
+    }
+
+    /// As `env_of`, through bounds of type parameters.
+    pub fn env_of_any(&mut self, receiver: &Value, class: SymbolRef) -> Env {
+        match receiver {
+            Value::TypeParam(owner, at) => {
+                let bound = self.bound_of(*owner, *at);
+                let mut env = match bound.values().first() {
+                    Some(value) => self.env_of(&value.clone(), class),
+                    None => Env::default(),
+                };
+                let mut own = Env::default();
+                own.add((class, crate::graph::types::SELF), Set::one(receiver.clone()));
+                std::mem::swap(&mut env, &mut own);
+                own.merge_missing(env)
+            }
+            other => self.env_of(other, class),
+        }
+    }
+
+    /// The scope in which an object or other expression stands: its own scope's parent, else the module's.
+    fn scope_of_expr(&self, file: FileIdx, expr: crate::facts::model::ExprId) -> ScopeId {
+        let facts = self.shared.names.view.facts(file);
+        let own = facts.expr(expr).scope;
+        if let Some(parent) = own.and_then(|scope| facts.scope(scope).parent) {
+            return parent;
+        }
+        let binding = self.shared.names.file(file).binding_of_value(expr);
+        binding.map_or(ScopeId::new(0), |row| facts.bindings[row as usize].scope)
+    }
+
+    /// Whether a symbol has a decorator of that (last) name.
+    pub fn has_decorator(&self, at: SymbolRef, names: &[&str]) -> bool {
+        let facts = self.shared.names.view.facts(at.file);
+        let start = facts.decorators.partition_point(|d| d.owner < at.symbol);
+        facts.decorators[start..].iter().take_while(|d| d.owner == at.symbol).any(|d| {
+            let mut expr = facts.expr(d.expr);
+            if expr.kind == ExprKind::Call
+                && let Some(callee) = facts.operand(d.expr, 0)
+            {
+                expr = facts.expr(callee);
+            }
+            names.contains(&facts.text(expr.name))
+        })
+    }
+
+    /// The name of a text in a file, for tables.
+    pub fn name_of(&self, file: FileIdx, text: Text) -> Option<NameId> {
+        self.shared.names.name_in(file, text)
+    }
+}
+
+/// The last segment of a qualname: a Java method's name with its parameter types.
+pub fn signature_of(qualname: &str) -> &str {
+    let open = qualname.find('(').unwrap_or(qualname.len());
+    let start = qualname[..open].rfind('.').map_or(0, |at| at + 1);
+    let end = qualname.rfind('#').filter(|at| *at > start).unwrap_or(qualname.len());
+    &qualname[start..end]
+}
+
+fn in_terms_of(base: &Base, env: &Env) -> Base {
+    match base {
+        Base::Class(at, args) => Base::Class(*at, substitute_all(args, env)),
+        Base::External(name, args) => Base::External(name.clone(), substitute_all(args, env)),
+        Base::Unknown => Base::Unknown,
+    }
+}
+
+/// What tells bases apart: the class, whatever its arguments.
+fn key_of(base: &Base) -> (u8, Option<SymbolRef>, Arc<str>) {
+    match base {
+        Base::Class(at, _) => (0, Some(*at), Arc::from("")),
+        Base::External(name, _) => (1, None, name.clone()),
+        Base::Unknown => (2, None, Arc::from("")),
+    }
+}
+
+/// C3 linearization of the bases' lines; `None` when there is none.
+fn c3(lines: &[Vec<Base>], bases: &[Base]) -> Option<Vec<Base>> {
+    let mut queues: Vec<std::collections::VecDeque<Base>> = lines.iter().map(|l| l.iter().cloned().collect()).collect();
+    queues.push(bases.iter().cloned().collect());
+    let mut merged = Vec::new();
+    loop {
+        queues.retain(|q| !q.is_empty());
+        if queues.is_empty() {
+            return Some(merged);
+        }
+        let candidate = queues.iter().find_map(|queue| {
+            let head = queue.front()?;
+            let key = key_of(head);
+            let in_tail = queues.iter().any(|q| q.iter().skip(1).any(|b| key_of(b) == key));
+            (!in_tail).then(|| head.clone())
+        })?;
+        let key = key_of(&candidate);
+        for queue in &mut queues {
+            if queue.front().is_some_and(|b| key_of(b) == key) {
+                queue.pop_front();
+            }
+        }
+        merged.push(candidate);
+    }
+}

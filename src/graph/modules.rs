@@ -1,0 +1,193 @@
+//! The modules of a view: what each specifier resolves to, and Java's types by package.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::base::dialect::{Dialect, LanguageName};
+use crate::base::path::RepoPath;
+use crate::facts::model::{Import, SymbolId};
+use crate::facts::table::Id;
+use crate::lang::{python, typescript};
+use crate::view::{FileIdx, SymbolRef, View};
+
+/// What a specifier is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    File(FileIdx),
+    /// A namespace package's folders, or a Java package; see [`Modules::in_namespace`].
+    Namespace(Arc<str>),
+    /// Outside of the repository, by the name as written.
+    External(Arc<str>),
+    /// It should be inside and is not there, or it is computed.
+    Missing,
+}
+
+/// Families of languages that link with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    Python,
+    Ecma,
+    Java,
+}
+
+impl Family {
+    /// The family of a dialect.
+    pub fn of(dialect: Dialect) -> Self {
+        match dialect.language() {
+            LanguageName::Python => Family::Python,
+            LanguageName::TypeScript | LanguageName::JavaScript => Family::Ecma,
+            LanguageName::Java => Family::Java,
+        }
+    }
+}
+
+/// Between the folders of a namespace that has several; no path holds it.
+const BETWEEN: char = '\0';
+
+/// The module tables of a view.
+pub struct Modules {
+    python: python::naming::Modules,
+    ecma: typescript::naming::Resolver,
+    /// (package, simple name) → top-level types, sorted.
+    java_types: HashMap<String, BTreeMap<String, Vec<SymbolRef>>>,
+    /// Every package and its prefixes.
+    java_packages: BTreeSet<String>,
+    /// What each import row of each file resolves to.
+    imports: Vec<Vec<Target>>,
+}
+
+impl Modules {
+    /// Builds the tables and resolves every import of the view.
+    pub fn new(view: &View) -> Self {
+        let paths = || view.files.iter().map(|f| &f.path);
+        let mut modules = Modules {
+            python: python::naming::Modules::new(paths(), &view.config),
+            ecma: typescript::naming::Resolver::new(paths(), &view.config),
+            java_types: HashMap::new(),
+            java_packages: BTreeSet::new(),
+            imports: Vec::new(),
+        };
+        for file in view.indices() {
+            if view.file(file).dialect == Dialect::Java {
+                modules.add_java(view, file);
+            }
+        }
+        modules.imports = view
+            .files
+            .par_iter()
+            .map(|file| file.facts.imports.iter().map(|import| modules.import(view, file, import)).collect())
+            .collect();
+        modules
+    }
+
+    /// What an import row resolves to (Java: its package or type is found by the linker).
+    pub fn of_import(&self, file: FileIdx, row: u32) -> &Target {
+        &self.imports[file.0 as usize][row as usize]
+    }
+
+    fn import(&self, view: &View, file: &crate::view::ViewFile, import: &Import) -> Target {
+        let text = file.facts.text(import.module);
+        if import.module.is_none() && import.level == 0 {
+            return Target::Missing;
+        }
+        self.specifier(view, &file.path, file.dialect, import.level, text)
+    }
+
+    /// Resolves a specifier written in the file at `from`; `level` counts Python's dots.
+    pub fn specifier(&self, _view: &View, from: &RepoPath, dialect: Dialect, level: u32, text: &str) -> Target {
+        match Family::of(dialect) {
+            Family::Python => match self.python.resolve(from, level, text) {
+                python::naming::Module::External(_) => Target::External(Arc::from(text)),
+                module => python_target(module),
+            },
+            Family::Ecma => match self.ecma.resolve(from, text) {
+                typescript::naming::Resolution::File(file) => Target::File(FileIdx(file)),
+                typescript::naming::Resolution::External(_) => Target::External(Arc::from(text)),
+                typescript::naming::Resolution::Missing => Target::Missing,
+            },
+            Family::Java if self.java_packages.contains(text) => Target::Namespace(Arc::from(text)),
+            Family::Java => Target::External(Arc::from(text)),
+        }
+    }
+
+    /// Python's submodule `name` of the module in a file.
+    pub fn submodule(&self, view: &View, file: FileIdx, name: &str) -> Option<Target> {
+        self.python.submodule(&view.file(file).path, name).map(python_target)
+    }
+
+    /// The module `name` in a namespace package.
+    pub fn in_namespace(&self, namespace: &str, name: &str) -> Option<Target> {
+        let folders = namespace.split(BETWEEN).filter_map(RepoPath::new);
+        folders.filter_map(|folder| self.python.child(&folder, name)).map(python_target).min()
+    }
+
+    /// The conftest files that a file sees, nearest first.
+    pub fn conftests(&self, view: &View, file: FileIdx) -> Vec<FileIdx> {
+        self.python.conftests(&view.file(file).path).into_iter().map(FileIdx).collect()
+    }
+
+    /// Whether a dotted text is a Java package of the view, or a prefix of one.
+    pub fn is_java_package(&self, package: &str) -> bool {
+        self.java_packages.contains(package)
+    }
+
+    /// The top-level type of a package, as seen from a file: of twins the one in the same
+    /// source set, then the nearest by path.
+    pub fn java_type(&self, view: &View, from: FileIdx, package: &str, name: &str) -> Option<SymbolRef> {
+        let twins = self.java_types.get(package)?.get(name)?;
+        let near = &view.file(from).path;
+        twins.iter().copied().min_by_key(|twin| {
+            let path = &view.file(twin.file).path;
+            let shared = path.as_str().split('/').zip(near.as_str().split('/')).take_while(|(a, b)| a == b).count();
+            (source_set(path) != source_set(near), std::cmp::Reverse(shared), *twin)
+        })
+    }
+
+    /// The files of a package, sorted and unique.
+    pub fn java_files(&self, package: &str) -> Vec<FileIdx> {
+        let types = self.java_types.get(package).into_iter().flat_map(|types| types.values().flatten());
+        let files: BTreeSet<FileIdx> = types.map(|symbol| symbol.file).collect();
+        files.into_iter().collect()
+    }
+
+    fn add_java(&mut self, view: &View, file: FileIdx) {
+        let facts = view.facts(file);
+        let package = java_package(view, file);
+        let types = self.java_types.entry(package.to_string()).or_default();
+        for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
+            if symbol.parent == Some(SymbolId::new(0)) && symbol.kind.is_class() {
+                let at = SymbolRef { file, symbol: SymbolId::new(row) };
+                types.entry(facts.name(symbol.name).to_string()).or_default().push(at);
+            }
+        }
+        let mut prefix = package;
+        while self.java_packages.insert(prefix.to_string()) {
+            prefix = prefix.rsplit_once('.').map_or("", |(prefix, _)| prefix);
+        }
+    }
+}
+
+/// The package of a Java file, `""` for the unnamed one.
+pub fn java_package(view: &View, file: FileIdx) -> &str {
+    let facts = view.facts(file);
+    facts.package.first().map_or("", |package| facts.name(package.name))
+}
+
+/// The source set of a Maven or Gradle path: what precedes `/java/`.
+fn source_set(path: &RepoPath) -> &str {
+    path.as_str().split_once("/java/").map_or("", |(set, _)| set)
+}
+
+fn python_target(module: python::naming::Module) -> Target {
+    match module {
+        python::naming::Module::File(file) => Target::File(FileIdx(file)),
+        python::naming::Module::Namespace(folders) => {
+            let folders: Vec<&str> = folders.iter().map(RepoPath::as_str).collect();
+            Target::Namespace(Arc::from(folders.join(&BETWEEN.to_string())))
+        }
+        python::naming::Module::External(name) => Target::External(Arc::from(name)),
+        python::naming::Module::Missing => Target::Missing,
+    }
+}

@@ -1,0 +1,250 @@
+//! Names in scopes: which declarations a name means where it stands, by each language's rules.
+
+use crate::facts::model::{Branch, NameId, Origin, ScopeId, ScopeKind, SymbolFlags, SymbolId};
+use crate::facts::table::Id;
+use crate::graph::modules::Family;
+use crate::graph::names::Decl;
+use crate::graph::queries::{Denoted, Query, Session};
+use crate::view::{FileIdx, SymbolRef};
+
+/// Where an expression stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub file: FileIdx,
+    pub scope: ScopeId,
+    /// For what was assigned before; `u32::MAX` after everything.
+    pub line: u32,
+}
+
+/// Whether a name is looked up as a value or as a type; a file may hold both under one name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    Value,
+    Type,
+}
+
+/// What a name means.
+#[derive(Clone, Debug, Default)]
+pub struct Meaning {
+    pub denoted: Vec<Denoted>,
+    /// Whether an import leads to it.
+    pub imported: bool,
+    /// Whether some declaration was found, even if it leads nowhere.
+    pub declared: bool,
+}
+
+impl Session<'_, '_> {
+    /// What a name means at a place. Declarations of the innermost scope that has any win;
+    /// imports are followed to what they denote.
+    pub fn meaning(&mut self, place: Place, name: NameId, space: Space) -> Meaning {
+        let mut meaning = Meaning::default();
+        let Some((scope, decls)) = self.declarations(place, name, space) else {
+            if let Some(param) = self.type_param(place.file, place.scope, name) {
+                return Meaning { denoted: vec![param], imported: false, declared: true };
+            }
+            return meaning;
+        };
+        if space == Space::Type
+            && let Some(param) = self.type_param_within(place.file, place.scope, scope, name)
+        {
+            return Meaning { denoted: vec![param], imported: false, declared: true };
+        }
+        meaning.declared = true;
+        for decl in self.reaching(place, scope, decls) {
+            match decl {
+                Decl::Symbol(row) => meaning.denoted.push(Denoted::Symbol(SymbolRef {
+                    file: place.file,
+                    symbol: SymbolId::new(row as usize),
+                })),
+                Decl::Param(row) => meaning.denoted.push(Denoted::Param(place.file, row)),
+                Decl::Binding(row) => meaning.denoted.push(Denoted::Binding(place.file, row)),
+                Decl::Import(row) => {
+                    meaning.imported = true;
+                    meaning.denoted.extend(self.denoted(Query::Import(place.file, row)).iter().cloned());
+                }
+            }
+        }
+        meaning.denoted.sort();
+        meaning.denoted.dedup();
+        self.in_space(&mut meaning.denoted, space);
+        meaning
+    }
+
+    /// Of symbols that share a name, keeps those of the wanted space where there are any.
+    pub fn in_space(&self, denoted: &mut Vec<Denoted>, space: Space) {
+        let is_type_only = |d: &Denoted| match d {
+            Denoted::Symbol(at) => {
+                use crate::facts::model::SymbolKind::{Interface, TypeAlias};
+                matches!(self.shared.names.view.symbol(*at).kind, Interface | TypeAlias)
+            }
+            _ => false,
+        };
+        let is_type = |d: &Denoted| match d {
+            Denoted::Symbol(at) => {
+                let kind = self.shared.names.view.symbol(*at).kind;
+                kind.is_class() || kind == crate::facts::model::SymbolKind::TypeAlias
+            }
+            _ => false,
+        };
+        match space {
+            Space::Value if denoted.iter().any(|d| !is_type_only(d)) => denoted.retain(|d| !is_type_only(d)),
+            Space::Type if denoted.iter().any(is_type) => denoted.retain(is_type),
+            Space::Value | Space::Type => {}
+        }
+    }
+
+    /// The scope that declares a name as seen from a place, with its declarations.
+    fn declarations(&self, place: Place, name: NameId, space: Space) -> Option<(ScopeId, Vec<Decl>)> {
+        let view = self.shared.names.view;
+        let facts = view.facts(place.file);
+        let table = self.shared.names.file(place.file);
+        let family = Family::of(facts.dialect);
+        let mut at = Some(place.scope);
+        let mut innermost = true;
+        while let Some(scope) = at {
+            let row = facts.scope(scope);
+            let visible = match (family, row.kind) {
+                // A class body's names are seen by the body itself, not by its methods.
+                (Family::Python, ScopeKind::Class) => innermost,
+                (Family::Ecma, ScopeKind::Class | ScopeKind::Object) => false,
+                // Members are looked up along the classes around, not in the scope.
+                (Family::Java, ScopeKind::Class) => space == Space::Type,
+                _ => true,
+            };
+            innermost &= family == Family::Python && row.kind == ScopeKind::Comprehension;
+            if visible {
+                let mut decls: Vec<Decl> = table.decls(scope, name).collect();
+                if space == Space::Type && family != Family::Python {
+                    decls.retain(|decl| !matches!(decl, Decl::Param(_)));
+                }
+                if family == Family::Java && row.kind == ScopeKind::Class {
+                    decls.retain(
+                        |decl| matches!(decl, Decl::Symbol(s) if facts.symbols[*s as usize].kind.is_class()),
+                    );
+                }
+                let origin = |decl: &Decl| match decl {
+                    Decl::Binding(row) => Some(facts.bindings[*row as usize].origin),
+                    _ => None,
+                };
+                if decls.iter().any(|d| origin(d) == Some(Origin::Global)) {
+                    at = Some(ScopeId::new(0)).filter(|module| *module != scope);
+                    continue;
+                }
+                if !decls.is_empty() && !decls.iter().any(|d| origin(d) == Some(Origin::Nonlocal)) {
+                    return Some((scope, decls));
+                }
+            }
+            at = row.parent;
+        }
+        None
+    }
+
+    /// Of a scope's declarations of one name those whose value may arrive at the place: in the
+    /// same scope the last certain one above it and what follows; from elsewhere the last
+    /// certain one and what follows. Symbols stand for their bindings.
+    fn reaching(&self, place: Place, scope: ScopeId, decls: Vec<Decl>) -> Vec<Decl> {
+        let facts = self.shared.names.view.facts(place.file);
+        let family = Family::of(facts.dialect);
+        let mut rows: Vec<(u32, bool, Decl)> = Vec::new();
+        let has_symbol = decls.iter().any(|d| matches!(d, Decl::Symbol(_)));
+        let mut seen_implementation = false;
+        for decl in &decls {
+            let (line, certain) = match *decl {
+                Decl::Symbol(row) => {
+                    let symbol = &facts.symbols[row as usize];
+                    seen_implementation |= !symbol.flags.has(SymbolFlags::OVERLOAD);
+                    (symbol.start_line, symbol.branch == Branch::Always)
+                }
+                Decl::Param(row) => (facts.params[row as usize].line, true),
+                Decl::Import(row) => {
+                    let import = &facts.imports[row as usize];
+                    (import.line, import.branch == Branch::Always)
+                }
+                Decl::Binding(row) => {
+                    let binding = &facts.bindings[row as usize];
+                    if matches!(binding.origin, Origin::Delete) || (has_symbol && binding.symbol.is_some()) {
+                        continue;
+                    }
+                    (binding.line, binding.branch == Branch::Always && binding.origin != Origin::Augmented)
+                }
+            };
+            rows.push((line, certain, *decl));
+        }
+        rows.sort_by_key(|(line, _, decl)| (*line, *decl));
+        if seen_implementation {
+            rows.retain(|(_, _, decl)| match decl {
+                Decl::Symbol(row) => !facts.symbols[*row as usize].flags.has(SymbolFlags::OVERLOAD),
+                _ => true,
+            });
+        }
+        if rows.len() < 2 {
+            return rows.into_iter().map(|(_, _, decl)| decl).collect();
+        }
+        let same_function = self.function_scope(place.file, place.scope) == self.function_scope(place.file, scope);
+        if same_function && family == Family::Python {
+            let before: Vec<_> = rows.iter().copied().filter(|(line, ..)| *line < place.line).collect();
+            if !before.is_empty() {
+                rows = before;
+            }
+        }
+        if family == Family::Python
+            && let Some(last) = rows.iter().rposition(|(_, certain, _)| *certain)
+        {
+            rows.drain(..last);
+        }
+        rows.into_iter().map(|(_, _, decl)| decl).collect()
+    }
+
+    /// The nearest scope of a function, class, or module around a scope.
+    pub fn function_scope(&self, file: FileIdx, scope: ScopeId) -> ScopeId {
+        let facts = self.shared.names.view.facts(file);
+        let mut at = scope;
+        loop {
+            let row = facts.scope(at);
+            match (row.kind, row.parent) {
+                (ScopeKind::Block | ScopeKind::Comprehension | ScopeKind::Object, Some(parent)) => at = parent,
+                _ => return at,
+            }
+        }
+    }
+
+    /// A type parameter of one of the symbols around a scope.
+    fn type_param(&self, file: FileIdx, scope: ScopeId, name: NameId) -> Option<Denoted> {
+        self.type_param_within(file, scope, ScopeId::new(0), name)
+    }
+
+    /// As `type_param`, of symbols whose scope lies within `outer`.
+    fn type_param_within(&self, file: FileIdx, scope: ScopeId, outer: ScopeId, name: NameId) -> Option<Denoted> {
+        let facts = self.shared.names.view.facts(file);
+        let mut at = Some(scope);
+        while let Some(id) = at {
+            let row = facts.scope(id);
+            let start = facts.type_params.partition_point(|p| p.owner < row.owner);
+            let owned = facts.type_params[start..].iter().take_while(|p| p.owner == row.owner);
+            for (position, param) in owned.enumerate() {
+                if param.name == name {
+                    return Some(Denoted::TypeParam(SymbolRef { file, symbol: row.owner }, position as u32));
+                }
+            }
+            if id == outer {
+                return None;
+            }
+            at = row.parent;
+        }
+        None
+    }
+
+    /// The nearest class around a scope.
+    pub fn class_around(&self, file: FileIdx, scope: ScopeId) -> Option<SymbolRef> {
+        let facts = self.shared.names.view.facts(file);
+        let mut at = Some(scope);
+        while let Some(id) = at {
+            let row = facts.scope(id);
+            if row.kind == ScopeKind::Class {
+                return Some(SymbolRef { file, symbol: row.owner });
+            }
+            at = row.parent;
+        }
+        None
+    }
+}

@@ -1,0 +1,20 @@
+//! Which code answers which query.
+
+use crate::graph::queries::{Answer, Query, Session};
+
+/// Evaluates one query; what it asks in turn goes through the session.
+pub fn solve(session: &mut Session<'_, '_>, query: Query) -> Answer {
+    match query {
+        Query::Export(file, text) => Answer::Denoted(session.solve_export(file, text)),
+        Query::Import(file, row) => Answer::Denoted(session.solve_import(file, row)),
+        Query::Symbol(at) => Answer::Values(session.solve_symbol(at)),
+        Query::Binding(file, row) => Answer::Values(session.solve_binding(file, row)),
+        Query::Param(file, row) => Answer::Values(session.solve_param(file, row)),
+        Query::Returns(at) => Answer::Values(session.solve_returns(at)),
+        Query::Lambda(file, scope) => Answer::Values(session.solve_lambda(file, scope)),
+        Query::Alias(at) => Answer::Values(session.solve_alias(at)),
+        Query::Bases(at) => Answer::Bases(session.solve_bases(at)),
+        Query::Mro(at) => Answer::Bases(session.solve_mro(at)),
+        Query::This(at) => Answer::Values(session.solve_this(at)),
+    }
+}
