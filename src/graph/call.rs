@@ -342,8 +342,7 @@ impl Session<'_, '_> {
     /// A method as a value on a receiver: properties are their results; the rest is bound.
     pub fn method_on(&mut self, at: SymbolRef, receiver: &Value) -> Set {
         let symbol = self.shared.names.view.symbol(at);
-        let is_instance =
-            matches!(receiver, Value::Instance(..) | Value::TypeParam(..) | Value::ExternalInstance(..));
+        let is_instance = matches!(receiver, Value::Instance(..) | Value::TypeParam(..) | Value::ExternalInstance(..));
         if Family::of(self.shared.names.view.facts(at.file).dialect) == Family::Python {
             let is_property = self.has_decorator(at, &["property", "cached_property", "locked_cached_property"]);
             if is_property || symbol.flags.has(SymbolFlags::GETTER) {

@@ -6,7 +6,7 @@ use crate::facts::model::{
     Binding, ExprId, ExprKind, LiteralKind, NarrowingKind, Origin, Role, ScopeKind, SeqKind, Step, StepKind, SymbolId,
     SymbolKind,
 };
-use crate::facts::table::{Cell, Id};
+use crate::facts::table::Cell;
 use crate::graph::builtins;
 use crate::graph::modules::{Family, Target};
 use crate::graph::names::Text;
@@ -220,9 +220,8 @@ impl Session<'_, '_> {
                     }
                 }
                 ScopeKind::Function => {
-                    let in_member = row
-                        .parent
-                        .is_some_and(|p| matches!(facts.scope(p).kind, ScopeKind::Class | ScopeKind::Object));
+                    let in_member =
+                        row.parent.is_some_and(|p| matches!(facts.scope(p).kind, ScopeKind::Class | ScopeKind::Object));
                     if !in_member && Family::of(facts.dialect) == Family::Ecma {
                         return self.values(Query::This(SymbolRef { file: place.file, symbol: row.owner }));
                     }
@@ -383,11 +382,9 @@ impl Session<'_, '_> {
                 let text = self.shared.names.text(place.file, name);
                 self.member_targets(base, text, place)
             }
-            (ExprKind::Lambda | ExprKind::ClassValue, ..) => row
-                .symbol
-                .map(|symbol| Denoted::Symbol(SymbolRef { file: place.file, symbol }))
-                .into_iter()
-                .collect(),
+            (ExprKind::Lambda | ExprKind::ClassValue, ..) => {
+                row.symbol.map(|symbol| Denoted::Symbol(SymbolRef { file: place.file, symbol })).into_iter().collect()
+            }
             (ExprKind::Value | ExprKind::Cast, _, Some(inner)) => self.denoted_by(inner, place),
             _ => Vec::new(),
         }
@@ -506,7 +503,11 @@ impl Session<'_, '_> {
         if let Some(ty) = binding.ty {
             let declared = self.type_value(ty, place);
             if !declared.is_bare() {
-                return if binding.origin == Origin::Except { declared } else { self.stepped(declared, binding, place) };
+                return if binding.origin == Origin::Except {
+                    declared
+                } else {
+                    self.stepped(declared, binding, place)
+                };
             }
         }
         let Some(value) = binding.value else { return Set::unknown() };
@@ -552,7 +553,8 @@ impl Session<'_, '_> {
         let family = Family::of(self.shared.names.view.facts(place.file).dialect);
         set.flat_map(|value| {
             let project = matches!(value, Value::Instance(..) | Value::TypeParam(..));
-            if family == Family::Python && project
+            if family == Family::Python
+                && project
                 && let Some(text) = self.shared.names.find("__iter__")
             {
                 let method = self.attribute(&Set::one(value.clone()), text, place.file);
@@ -573,11 +575,7 @@ impl Session<'_, '_> {
                 Some(text) => {
                     let enter = self.attribute(&Set::one(value.clone()), text, place.file);
                     let entered = self.call_result(&enter, &[], place);
-                    if is_async {
-                        entered.flat_map(|value| builtins::awaited(Family::Python, value))
-                    } else {
-                        entered
-                    }
+                    if is_async { entered.flat_map(|value| builtins::awaited(Family::Python, value)) } else { entered }
                 }
                 None => Set::unknown(),
             },

@@ -265,7 +265,10 @@ impl Session<'_, '_> {
     pub fn whole_module(&mut self, target: FileIdx, kind: ImportKind) -> Arc<[Denoted]> {
         let facts = self.shared.names.view.facts(target);
         let assigned = facts.exports.iter().any(|e| e.kind == ExportKind::Assign);
-        if kind == ImportKind::Require && assigned && let Some(text) = self.shared.names.find("default") {
+        if kind == ImportKind::Require
+            && assigned
+            && let Some(text) = self.shared.names.find("default")
+        {
             let found = self.denoted(Query::Export(target, text));
             if !found.is_empty() {
                 return found;
@@ -288,7 +291,9 @@ impl Session<'_, '_> {
                 self.shared.modules.submodule(view, target, name).and_then(denoted_module).into_iter().collect()
             }
             // A CommonJS module without `module.exports =` is its own default.
-            Family::Ecma if name == "default" && view.facts(target).exports.iter().any(|e| e.kind == ExportKind::Member) => {
+            Family::Ecma
+                if name == "default" && view.facts(target).exports.iter().any(|e| e.kind == ExportKind::Member) =>
+            {
                 Arc::from([Denoted::Module(target)])
             }
             Family::Ecma | Family::Java => Arc::from([]),

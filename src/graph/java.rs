@@ -65,11 +65,7 @@ impl Session<'_, '_> {
             }
         }
         if self.shared.modules.is_java_package(simple) && !simple.is_empty() {
-            return Meaning {
-                denoted: vec![Denoted::Namespace(Arc::from(simple))],
-                imported: false,
-                declared: true,
-            };
+            return Meaning { denoted: vec![Denoted::Namespace(Arc::from(simple))], imported: false, declared: true };
         }
         // A type that no package of the view declares comes from a star import or `java.lang`.
         let is_type = simple.starts_with(char::is_uppercase);
@@ -326,8 +322,8 @@ impl Session<'_, '_> {
         }
         methods.sort_unstable();
         methods.dedup();
-        let outside = (methods.is_empty() && external)
-            .then(|| Set::one(Value::External(Arc::from(self.shared.names.str(text)))));
+        let outside =
+            (methods.is_empty() && external).then(|| Set::one(Value::External(Arc::from(self.shared.names.str(text)))));
         (methods, Vec::new(), outside)
     }
 
@@ -470,9 +466,7 @@ fn fit_external(name: &str, param: &str, primitive: bool) -> Option<i32> {
         return (from < to).then_some(8 - (to - from) as i32);
     }
     let value_is_primitive = rank(name).is_some() || matches!(name, "boolean" | "char");
-    let boxed = BOXES.iter().any(|(small, big)| {
-        (*small == name && *big == param) || (*big == name && *small == param)
-    });
+    let boxed = BOXES.iter().any(|(small, big)| (*small == name && *big == param) || (*big == name && *small == param));
     if boxed {
         return Some(4);
     }

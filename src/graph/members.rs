@@ -133,8 +133,7 @@ impl Session<'_, '_> {
     /// The members of exactly this class with that name, in source order.
     pub fn own_members(&self, class: SymbolRef, text: Text) -> Vec<SymbolRef> {
         let facts = self.shared.names.view.facts(class.file);
-        let (Some(name), Some(scope)) =
-            (self.shared.names.name_in(class.file, text), facts.symbol(class.symbol).scope)
+        let (Some(name), Some(scope)) = (self.shared.names.name_in(class.file, text), facts.symbol(class.symbol).scope)
         else {
             return Vec::new();
         };
@@ -144,10 +143,9 @@ impl Session<'_, '_> {
             .file(class.file)
             .decls(scope, name)
             .filter_map(|decl| match decl {
-                Decl::Symbol(row) => Some(SymbolRef {
-                    file: class.file,
-                    symbol: crate::facts::model::SymbolId::new(row as usize),
-                }),
+                Decl::Symbol(row) => {
+                    Some(SymbolRef { file: class.file, symbol: crate::facts::model::SymbolId::new(row as usize) })
+                }
                 _ => None,
             })
             .collect();
@@ -311,7 +309,10 @@ impl Session<'_, '_> {
         }
         let facts = self.shared.names.view.facts(file);
         let is_open = facts.imports.iter().any(|i| i.kind.is_star())
-            || facts.symbols.iter().any(|s| facts.name(s.name) == "__getattr__" && s.parent.is_some_and(|p| p.index() == 0))
+            || facts
+                .symbols
+                .iter()
+                .any(|s| facts.name(s.name) == "__getattr__" && s.parent.is_some_and(|p| p.index() == 0))
             || !facts.damage.is_empty();
         Member::none(if is_open { Outcome::Unknown } else { Outcome::Missing })
     }
@@ -344,7 +345,13 @@ impl Session<'_, '_> {
         Member::found(denoted)
     }
 
-    fn member_of_object(&mut self, file: FileIdx, expr: crate::facts::model::ExprId, text: Text, passed: u32) -> Member {
+    fn member_of_object(
+        &mut self,
+        file: FileIdx,
+        expr: crate::facts::model::ExprId,
+        text: Text,
+        passed: u32,
+    ) -> Member {
         let facts = self.shared.names.view.facts(file);
         let row = facts.expr(expr);
         let name = self.shared.names.name_in(file, text);

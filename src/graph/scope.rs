@@ -52,10 +52,9 @@ impl Session<'_, '_> {
         meaning.declared = true;
         for decl in self.reaching(place, scope, decls) {
             match decl {
-                Decl::Symbol(row) => meaning.denoted.push(Denoted::Symbol(SymbolRef {
-                    file: place.file,
-                    symbol: SymbolId::new(row as usize),
-                })),
+                Decl::Symbol(row) => meaning
+                    .denoted
+                    .push(Denoted::Symbol(SymbolRef { file: place.file, symbol: SymbolId::new(row as usize) })),
                 Decl::Param(row) => meaning.denoted.push(Denoted::Param(place.file, row)),
                 Decl::Binding(row) => meaning.denoted.push(Denoted::Binding(place.file, row)),
                 Decl::Import(row) => {
@@ -118,9 +117,7 @@ impl Session<'_, '_> {
                     decls.retain(|decl| !matches!(decl, Decl::Param(_)));
                 }
                 if family == Family::Java && row.kind == ScopeKind::Class {
-                    decls.retain(
-                        |decl| matches!(decl, Decl::Symbol(s) if facts.symbols[*s as usize].kind.is_class()),
-                    );
+                    decls.retain(|decl| matches!(decl, Decl::Symbol(s) if facts.symbols[*s as usize].kind.is_class()));
                 }
                 let origin = |decl: &Decl| match decl {
                     Decl::Binding(row) => Some(facts.bindings[*row as usize].origin),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::facts::model::{
     ExprId, ExprKind, HeritageKind, LiteralKind, NameId, ScopeKind, SymbolKind, TypeId, TypeKind, TypeRole,
 };
-use crate::facts::table::{Cell, Id};
+use crate::facts::table::Cell;
 use crate::graph::builtins;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Denoted, Query, Session};
@@ -113,9 +113,7 @@ impl Session<'_, '_> {
                 let elements: Vec<Set> = operands.iter().map(|o| self.type_value(o.ty, place)).collect();
                 Set::external("tuple", &elements)
             }
-            TypeKind::Func | TypeKind::Object => {
-                Set::one(Value::Shape(place.file, ty, facts.scope(place.scope).owner))
-            }
+            TypeKind::Func | TypeKind::Object => Set::one(Value::Shape(place.file, ty, facts.scope(place.scope).owner)),
             TypeKind::Typeof => row.expr.map_or_else(Set::unknown, |expr| self.eval(expr, place)),
             TypeKind::Keyof => Set::external(builtins::literal_class(family, LiteralKind::String), &[]),
             TypeKind::IndexedAccess => {
@@ -217,15 +215,14 @@ impl Session<'_, '_> {
             sets.push(match denoted {
                 Denoted::Symbol(at) => self.symbol_type(*at, &args),
                 Denoted::TypeParam(owner, at) => Set::one(Value::TypeParam(*owner, *at)),
-                Denoted::External(path) => builtins::named_type(family, path, &args)
-                    .unwrap_or_else(|| Set::external(path, &args)),
+                Denoted::External(path) => {
+                    builtins::named_type(family, path, &args).unwrap_or_else(|| Set::external(path, &args))
+                }
                 Denoted::Binding(file, row) => {
                     let values = self.values(Query::Binding(*file, *row));
                     self.instances(&values, &args)
                 }
-                Denoted::Module(_) | Denoted::Namespace(_) | Denoted::Export(..) | Denoted::Param(..) => {
-                    Set::unknown()
-                }
+                Denoted::Module(_) | Denoted::Namespace(_) | Denoted::Export(..) | Denoted::Param(..) => Set::unknown(),
             });
         }
         if sets.is_empty() { Set::unknown() } else { Set::union(sets) }

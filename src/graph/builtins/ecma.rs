@@ -64,7 +64,13 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
         "void" | "undefined" | "null" => Set::one(Value::Null),
         "string" | "number" | "boolean" | "bigint" | "symbol" | "RegExp" | "Date" | "Error" => Set::external(path, &[]),
         "Array" | "ReadonlyArray" | "ArrayLike" => Set::external("Array", args),
-        "Iterable" | "Iterator" | "IterableIterator" | "AsyncIterable" | "AsyncIterator" | "Generator" | "AsyncGenerator"
+        "Iterable"
+        | "Iterator"
+        | "IterableIterator"
+        | "AsyncIterable"
+        | "AsyncIterator"
+        | "Generator"
+        | "AsyncGenerator"
         | "AsyncIterableIterator" => Set::external("iter", args),
         "Promise" | "PromiseLike" => Set::external("Promise", args),
         "Map" | "ReadonlyMap" | "WeakMap" => Set::external("Map", args),
@@ -91,7 +97,12 @@ pub fn property(class: &str, args: &[Set], name: &str) -> Option<Set> {
 pub fn call(path: &str, args: &[Set]) -> Option<Set> {
     let first = || arg(args, 0);
     Some(match path {
-        "Object.freeze" | "Object.seal" | "Object.create" | "Object.assign" | "structuredClone" | "Object.setPrototypeOf"
+        "Object.freeze"
+        | "Object.seal"
+        | "Object.create"
+        | "Object.assign"
+        | "structuredClone"
+        | "Object.setPrototypeOf"
         | "Object.defineProperties" => first(),
         "Promise.resolve" => Set::external(
             "Promise",
@@ -110,10 +121,9 @@ pub fn call(path: &str, args: &[Set]) -> Option<Set> {
                     let parts: Vec<Set> = parts.iter().map(unpromised).collect();
                     Set::external("tuple", &parts)
                 }
-                other => Set::external(
-                    "Array",
-                    &[unpromised(&super::element(crate::graph::modules::Family::Ecma, other))],
-                ),
+                other => {
+                    Set::external("Array", &[unpromised(&super::element(crate::graph::modules::Family::Ecma, other))])
+                }
             });
             Set::external("Promise", &[awaited])
         }
@@ -127,9 +137,8 @@ pub fn call(path: &str, args: &[Set]) -> Option<Set> {
         "Array" => Set::external("Array", &[Set::unknown()]),
         "RegExp" | "Date" | "Error" | "TypeError" | "RangeError" | "URL" => Set::external(path, &[]),
         _ => match path.rsplit('.').next().unwrap_or(path) {
-            "memo" | "forwardRef" | "observer" | "useCallback" | "markRaw" | "shallowReactive" | "reactive" | "readonly" => {
-                first()
-            }
+            "memo" | "forwardRef" | "observer" | "useCallback" | "markRaw" | "shallowReactive" | "reactive"
+            | "readonly" => first(),
             "useMemo" => return None,
             _ => return None,
         },
@@ -187,9 +196,7 @@ pub fn call_method(
                 "forEach" => Set::one(Value::Null),
                 "join" => Set::external("string", &[]),
                 "values" => Set::external("iter", &[element]),
-                "entries" => {
-                    Set::external("iter", &[Set::external("tuple", &[Set::external("number", &[]), element])])
-                }
+                "entries" => Set::external("iter", &[Set::external("tuple", &[Set::external("number", &[]), element])]),
                 "includes" | "some" | "every" => Set::external("boolean", &[]),
                 "push" | "unshift" | "indexOf" | "findIndex" => Set::external("number", &[]),
                 _ => return None,

@@ -94,8 +94,9 @@ pub fn call_method(
         "entrySet" if is_map => Set::external("Set", &[Set::external("Entry", &[arg(own, 0), arg(own, 1)])]),
         "getKey" if class == "Entry" => arg(own, 0),
         "getValue" if class == "Entry" => arg(own, 1),
-        "get" | "next" | "orElseThrow" | "join" | "call" | "getFirst" | "getLast" | "poll" | "peek" | "pop" | "element"
-        | "first" | "last" | "removeFirst" | "removeLast" | "pollFirst" | "pollLast" | "take" | "previous"
+        "get" | "next" | "orElseThrow" | "join" | "call" | "getFirst" | "getLast" | "poll" | "peek" | "pop"
+        | "element" | "first" | "last" | "removeFirst" | "removeLast" | "pollFirst" | "pollLast" | "take"
+        | "previous"
             if !own.is_empty() =>
         {
             element()
@@ -108,7 +109,9 @@ pub fn call_method(
         }
         "map" | "thenApply" | "mapToObj" => Set::external(class, &[by_lambda(0)]),
         "flatMap" | "thenCompose" => by_lambda(0),
-        "findFirst" | "findAny" | "max" | "min" | "reduce" if class == "Stream" => Set::external("Optional", &[element()]),
+        "findFirst" | "findAny" | "max" | "min" | "reduce" if class == "Stream" => {
+            Set::external("Optional", &[element()])
+        }
         "toList" if class == "Stream" => Set::external("List", &[element()]),
         "length" | "size" | "indexOf" | "hashCode" | "intValue" => Set::external("int", &[]),
         "isEmpty" | "contains" | "containsKey" | "equals" | "isPresent" | "hasNext" => Set::external("boolean", &[]),

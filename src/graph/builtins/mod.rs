@@ -105,12 +105,10 @@ pub fn part(family: Family, value: &Value, at: usize) -> Set {
 pub fn awaited(family: Family, value: &Value) -> Set {
     match value {
         Value::ExternalInstance(name, args) => match (&**name, family) {
-            ("Promise" | "PromiseLike", Family::Ecma) => {
-                arg(args, 0).flat_map(|inner| match inner {
-                    Value::ExternalInstance(name, args) if &**name == "Promise" => arg(args, 0),
-                    other => Set::one(other.clone()),
-                })
-            }
+            ("Promise" | "PromiseLike", Family::Ecma) => arg(args, 0).flat_map(|inner| match inner {
+                Value::ExternalInstance(name, args) if &**name == "Promise" => arg(args, 0),
+                other => Set::one(other.clone()),
+            }),
             ("Awaitable" | "Coroutine" | "Future" | "Task", Family::Python) => arg(args, 0),
             (_, Family::Ecma) => Set::one(value.clone()),
             _ => external_of(name, "await"),
@@ -154,13 +152,29 @@ pub fn is_object_member(family: Family, name: &str) -> bool {
         Family::Python => name.starts_with("__") && name.ends_with("__"),
         Family::Ecma => matches!(
             name,
-            "constructor" | "hasOwnProperty" | "isPrototypeOf" | "propertyIsEnumerable" | "toLocaleString" | "toString"
+            "constructor"
+                | "hasOwnProperty"
+                | "isPrototypeOf"
+                | "propertyIsEnumerable"
+                | "toLocaleString"
+                | "toString"
                 | "valueOf"
         ),
         Family::Java => matches!(
             name,
-            "equals" | "hashCode" | "toString" | "getClass" | "notify" | "notifyAll" | "wait" | "clone" | "finalize"
-                | "name" | "ordinal" | "compareTo" | "getDeclaringClass"
+            "equals"
+                | "hashCode"
+                | "toString"
+                | "getClass"
+                | "notify"
+                | "notifyAll"
+                | "wait"
+                | "clone"
+                | "finalize"
+                | "name"
+                | "ordinal"
+                | "compareTo"
+                | "getDeclaringClass"
         ),
     }
 }

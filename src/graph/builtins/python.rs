@@ -54,7 +54,14 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
     let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
     let typing = matches!(
         module,
-        "" | "typing" | "typing_extensions" | "t" | "collections.abc" | "collections" | "builtins" | "contextlib" | "asyncio"
+        "" | "typing"
+            | "typing_extensions"
+            | "t"
+            | "collections.abc"
+            | "collections"
+            | "builtins"
+            | "contextlib"
+            | "asyncio"
     );
     if !typing {
         return None;
@@ -85,7 +92,9 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
             let last = args.last().cloned().unwrap_or_default();
             return Some(Set::external("Awaitable", &[last]));
         }
-        "ContextManager" | "AbstractContextManager" | "AsyncContextManager" | "AbstractAsyncContextManager" => "context",
+        "ContextManager" | "AbstractContextManager" | "AsyncContextManager" | "AbstractAsyncContextManager" => {
+            "context"
+        }
         "str" | "int" | "float" | "bool" | "bytes" | "complex" | "bytearray" | "memoryview" => name,
         "Generic" | "Protocol" => return Some(Set::external(name, args)),
         _ if module.is_empty() && is_global(name) => name,

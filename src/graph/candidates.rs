@@ -1,0 +1,103 @@
+//! Guesses about members of unknown receivers: a unique name that nothing contradicts is
+//! likely, a few are candidates. The rest stays unproved.
+
+use crate::facts::model::{RefKind, SymbolFlags, SymbolKind};
+use crate::graph::builtins;
+use crate::graph::edge::{Confidence, Edge, EdgeKind, Layer, Receiver, Strategy, Unproved};
+use crate::graph::file_graph::{FileGraph, FileSet};
+use crate::graph::modules::Family;
+use crate::graph::queries::Shared;
+use crate::view::{FileIdx, SymbolRef};
+
+/// PRODUCT.md §3: a unique name that evidence does not contradict.
+const UNIQUE: u16 = 5_000;
+/// PRODUCT.md §3: `0.3/n` for n candidates.
+const AMBIGUOUS: u16 = 3_000;
+/// The most candidates that are kept.
+const MAX_CANDIDATES: usize = 8;
+
+/// Turns a file's unproved references into likely and candidate edges where names allow;
+/// gives the edges and what stays unproved (everything but the likely ones).
+pub fn guess(
+    shared: &Shared<'_>,
+    files: &FileGraph,
+    file: FileIdx,
+    unproved: &[Unproved],
+) -> (Vec<Edge>, Vec<Unproved>) {
+    let view = shared.names.view;
+    let family = Family::of(view.file(file).dialect);
+    let mut closure: Option<FileSet> = None;
+    let mut edges = Vec::new();
+    let mut rest = Vec::new();
+    for row in unproved {
+        let text = shared.names.text(file, row.name);
+        let name = shared.names.str(text);
+        let is_call = matches!(row.kind, RefKind::Call | RefKind::New | RefKind::Decorator);
+        if row.receiver != Receiver::Unknown || !is_call || builtins::is_common_member(family, name) {
+            rest.push(row.clone());
+            continue;
+        }
+        let of_family = |at: &&SymbolRef| Family::of(view.file(at.file).dialect) == family;
+        let members: Vec<SymbolRef> = shared.names.members_named(text).iter().filter(of_family).copied().collect();
+        let callable: Vec<SymbolRef> = members
+            .iter()
+            .copied()
+            .filter(|at| matches!(view.symbol(*at).kind, SymbolKind::Method | SymbolKind::Function))
+            .filter(|at| arity_fits(shared, *at, row.arity))
+            .collect();
+        if callable.is_empty() || members.len() > MAX_CANDIDATES {
+            rest.push(row.clone());
+            continue;
+        }
+        let closure = closure.get_or_insert_with(|| files.closure_of_uses([file]));
+        let reached: Vec<SymbolRef> = callable.into_iter().filter(|at| closure.has(at.file)).collect();
+        let n = reached.len();
+        if n == 0 {
+            rest.push(row.clone());
+            continue;
+        }
+        let unique = n == 1 && members.len() == 1;
+        if !unique {
+            rest.push(row.clone());
+        }
+        let (layer, strategy, confidence) = if unique {
+            (Layer::Likely, Strategy::UniqueName, UNIQUE)
+        } else {
+            (Layer::Candidate, Strategy::Candidates, AMBIGUOUS / n as u16)
+        };
+        edges.extend(reached.into_iter().map(|to| Edge {
+            from: row.from,
+            line: row.line,
+            to,
+            kind: EdgeKind::Calls,
+            layer,
+            strategy,
+            confidence: Confidence(confidence),
+            test_block: row.test_block,
+        }));
+    }
+    (edges, rest)
+}
+
+/// Whether a call with that many arguments can be of a function.
+fn arity_fits(shared: &Shared<'_>, at: SymbolRef, arity: Option<u32>) -> bool {
+    use crate::facts::model::ParamKind;
+    let view = shared.names.view;
+    let facts = view.facts(at.file);
+    let symbol = facts.symbol(at.symbol);
+    let (Some(arity), Some(scope)) = (arity, symbol.scope) else { return true };
+    let params = facts.params_of(scope);
+    let rest = params.iter().any(|p| matches!(p.kind, ParamKind::Rest | ParamKind::KeywordRest));
+    let receiver = u32::from(Family::of(facts.dialect) == Family::Python);
+    let n_params = params.len() as u32;
+    let needed = params
+        .iter()
+        .filter(|p| {
+            p.default.is_none() && !p.optional && matches!(p.kind, ParamKind::Positional | ParamKind::PositionalOnly)
+        })
+        .count() as u32;
+    let is_java = Family::of(facts.dialect) == Family::Java;
+    let too_many = arity + receiver > n_params && !rest && Family::of(facts.dialect) != Family::Ecma;
+    let too_few = arity + receiver < needed && !(rest && is_java) && !symbol.flags.has(SymbolFlags::VARIADIC);
+    !too_many && !too_few
+}

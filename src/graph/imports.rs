@@ -1,0 +1,104 @@
+//! Edges and uses that import facts give: to the module, to the imported symbol through
+//! re-exports, and which files a file pulls in.
+
+use crate::facts::model::{Branch, ExportKind, ImportKind, SymbolId};
+use crate::facts::table::Id;
+use crate::graph::edge::{EdgeKind, FileUse, Layer, Strategy};
+use crate::graph::link::{Linker, Site};
+use crate::graph::modules::{Family, Target};
+use crate::graph::queries::{Denoted, Query, Shared};
+use crate::view::{FileIdx, SymbolRef, View};
+
+/// What an import proves, in 1/10,000.
+const IMPORTED: u16 = 9_000;
+
+impl Linker<'_, '_> {
+    /// Adds the edges and uses of every import and re-export.
+    pub fn imports(&mut self) {
+        let view = self.view;
+        let facts = view.facts(self.file);
+        for (row, import) in facts.imports.iter().enumerate() {
+            self.session.refuel();
+            let site = self.site_of_scope(import.scope, import.line);
+            let type_only = import.type_only || import.branch == Branch::TypeChecking;
+            if import.module.is_none() && import.level == 0 && import.kind != ImportKind::Alias {
+                self.link.blind = true;
+            }
+            let target = self.session.shared.modules.of_import(self.file, row as u32).clone();
+            if let Target::File(target) = target {
+                self.module(site, target, type_only);
+            }
+            let named = Site { line: if import.name.is_some() { import.name_line } else { import.line }, ..site };
+            for denoted in self.session.denoted(Query::Import(self.file, row as u32)).iter() {
+                match denoted {
+                    Denoted::Symbol(to) => {
+                        self.edge(named, *to, EdgeKind::Imports, Layer::Proved, Strategy::Import, IMPORTED);
+                        self.uses(to.file, type_only);
+                        if Family::of(facts.dialect) == Family::Java {
+                            self.module(site, to.file, type_only);
+                        }
+                    }
+                    Denoted::Module(file) if Target::File(*file) != target => self.module(named, *file, type_only),
+                    _ => {}
+                }
+            }
+        }
+        for export in &facts.exports {
+            if export.module.is_none() {
+                continue;
+            }
+            self.session.refuel();
+            let site = self.site_of_scope(export.scope, export.line);
+            let Target::File(target) = self.session.module_named(self.file, export.module) else { continue };
+            self.module(site, target, export.type_only);
+            if let (ExportKind::Reexport, Some(local)) = (export.kind, export.local) {
+                let text = self.session.shared.names.text(self.file, local);
+                for denoted in self.session.denoted(Query::Export(target, text)).iter() {
+                    if let Denoted::Symbol(to) = denoted {
+                        self.edge(site, *to, EdgeKind::Imports, Layer::Proved, Strategy::Import, IMPORTED);
+                    }
+                }
+            }
+        }
+    }
+
+    fn module(&mut self, site: Site, target: FileIdx, type_only: bool) {
+        if target == self.file {
+            return;
+        }
+        let to = SymbolRef { file: target, symbol: SymbolId::new(0) };
+        self.edge(site, to, EdgeKind::Imports, Layer::Proved, Strategy::Import, IMPORTED);
+        self.uses(target, type_only);
+        // Importing `a.b.c` runs the packages `a` and `a.b` first.
+        if Family::of(self.view.facts(target).dialect) == Family::Python {
+            let mut folder = self.view.file(target).path.parent();
+            while let Some(at) = folder {
+                let init = at.join("__init__.py").and_then(|path| self.view.find(path.as_str()));
+                let Some(init) = init else { break };
+                if init != self.file {
+                    self.uses(init, type_only);
+                }
+                folder = at.parent();
+            }
+        }
+    }
+
+    fn uses(&mut self, to: FileIdx, type_only: bool) {
+        if to != self.file {
+            self.link.uses.push(FileUse { from: self.file, to, type_only });
+        }
+    }
+}
+
+/// The conftest files that pytest loads for a Python file.
+pub fn conftest_uses(shared: &Shared<'_>, view: &View, file: FileIdx) -> Vec<FileUse> {
+    if Family::of(view.file(file).dialect) != Family::Python {
+        return Vec::new();
+    }
+    let name = view.file(file).path.file_name();
+    if !(name.starts_with("test") || name.contains("_test.") || name == "conftest.py") {
+        return Vec::new();
+    }
+    let conftests = shared.modules.conftests(view, file);
+    conftests.into_iter().map(|to| FileUse { from: file, to, type_only: false }).collect()
+}

@@ -1,0 +1,345 @@
+//! Linking: every reference of a view to its targets. Pure and parallel over files; each
+//! file's link records the queries that it asked.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::base::id::Digest;
+use crate::facts::model::{
+    ExprId, ExprKind, FileFacts, NameId, RefKind, Reference, ScopeId, SymbolId, SymbolKind, TestBlockId,
+};
+use crate::facts::table::Id;
+use crate::graph::edge::{Confidence, Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
+use crate::graph::file_graph::FileGraph;
+use crate::graph::modules::{Family, Modules};
+use crate::graph::names::Names;
+use crate::graph::queries::{Denoted, Query, Session, Shared};
+use crate::graph::resolve::Targets;
+use crate::graph::scope::{Place, Space};
+use crate::graph::{candidates, imports};
+use crate::view::{FileIdx, SymbolRef, View};
+
+/// What linking one file gave.
+#[derive(Clone, Debug, Default)]
+pub struct FileLink {
+    pub edges: Vec<Edge>,
+    pub unproved: Vec<Unproved>,
+    pub uses: Vec<FileUse>,
+    pub open_classes: Vec<SymbolRef>,
+    pub n_external: u32,
+    /// Whether an import or call of it is blind.
+    pub blind: bool,
+    /// The queries asked with digests of their answers, sorted: equal digests, equal link.
+    pub asked: Vec<(Query, Digest)>,
+}
+
+/// Links every reference of `view` to its targets.
+///
+/// Edges come sorted by (from, line, to). References without a proved target stay in
+/// `unproved`. Pure: equal views give equal graphs, on any number of threads. O(references)
+/// queries, each answered once for all files unless it hangs on a cycle.
+pub fn link(view: &View) -> Graph {
+    let shared = Shared::new(Names::new(view), Modules::new(view));
+    let files: Vec<FileIdx> = view.indices().collect();
+    let links: Vec<FileLink> = files.par_iter().map(|file| link_file(view, &shared, *file)).collect();
+    let mut graph = Graph::default();
+    for link in &links {
+        graph.file_uses.extend(&link.uses);
+        graph.open_classes.extend(&link.open_classes);
+        graph.n_external.push(link.n_external);
+    }
+    graph.blind = files.iter().copied().filter(|file| links[file.0 as usize].blind).collect();
+    let file_graph = FileGraph::new(view.files.len(), &graph.file_uses);
+    let guessed: Vec<(Vec<Edge>, Vec<Unproved>)> = files
+        .par_iter()
+        .map(|file| candidates::guess(&shared, &file_graph, *file, &links[file.0 as usize].unproved))
+        .collect();
+    for (link, (edges, unproved)) in links.into_iter().zip(guessed) {
+        graph.edges.extend(link.edges);
+        graph.edges.extend(edges);
+        graph.unproved.extend(unproved);
+    }
+    graph.finish()
+}
+
+/// Links one file. Asks queries about others, and links none of them.
+pub fn link_file(view: &View, shared: &Shared<'_>, file: FileIdx) -> FileLink {
+    let mut linker = Linker { session: Session::new(shared), view, file, link: FileLink::default() };
+    linker.imports();
+    linker.references();
+    linker.declarations();
+    let Linker { session, mut link, .. } = linker;
+    link.asked = session.into_asked();
+    for edge in &link.edges {
+        if edge.to.file != file {
+            link.uses.push(FileUse { from: file, to: edge.to.file, type_only: false });
+        }
+    }
+    link.uses.extend(imports::conftest_uses(shared, view, file));
+    link
+}
+
+/// The link of one file as it grows.
+pub struct Linker<'s, 'v> {
+    pub session: Session<'s, 'v>,
+    pub view: &'v View,
+    pub file: FileIdx,
+    pub link: FileLink,
+}
+
+/// Where an edge comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    pub from: SymbolRef,
+    pub line: u32,
+    pub test_block: Option<TestBlockId>,
+}
+
+impl Linker<'_, '_> {
+    /// The facts of the file.
+    pub fn facts(&self) -> &FileFacts {
+        self.view.facts(self.file)
+    }
+
+    fn references(&mut self) {
+        let view = self.view;
+        let facts = view.facts(self.file);
+        // A decorator is applied by the definition under it, wherever its code runs.
+        let decorated: BTreeMap<ExprId, SymbolId> = facts.decorators.iter().map(|d| (d.expr, d.owner)).collect();
+        for reference in &facts.refs {
+            self.session.refuel();
+            let owner = match decorated.get(&reference.expr) {
+                Some(owner) => *owner,
+                None => reference.owner,
+            };
+            let site = Site {
+                from: SymbolRef { file: self.file, symbol: owner },
+                line: reference.line,
+                test_block: facts.scope(reference.scope).test_block,
+            };
+            self.reference(reference, site);
+        }
+    }
+
+    fn reference(&mut self, reference: &Reference, site: Site) {
+        let place = Place { file: self.file, scope: reference.scope, line: reference.line };
+        match reference.kind {
+            RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator => {
+                let targets = self.session.resolve_call(reference, place);
+                self.calls(&targets, site);
+                let arity = self.arity(reference.expr);
+                self.keep_unproved(reference, &targets, arity, site);
+            }
+            RefKind::Extends | RefKind::Implements => {
+                let targets = self.session.resolve(reference.expr, place, Space::Type);
+                self.push(&targets, EdgeKind::Extends, site);
+                self.keep_unproved(reference, &targets, None, site);
+            }
+            RefKind::Type => {
+                let targets = self.session.resolve(reference.expr, place, Space::Type);
+                self.push(&targets, EdgeKind::References, site);
+                self.keep_unproved(reference, &targets, None, site);
+            }
+            RefKind::Jsx => {
+                let targets = self.session.resolve(reference.expr, place, Space::Value);
+                self.push(&targets, EdgeKind::References, site);
+                self.keep_unproved(reference, &targets, None, site);
+            }
+            RefKind::Read | RefKind::Write | RefKind::Callback => {
+                let targets = self.session.resolve(reference.expr, place, Space::Value);
+                self.push(&targets, EdgeKind::References, site);
+                self.keep_unproved(reference, &targets, None, site);
+            }
+            RefKind::StringPath => {
+                for denoted in self.session.resolve_string(reference.expr, place) {
+                    let to = match denoted {
+                        Denoted::Symbol(at) => at,
+                        Denoted::Module(file) => self.session.module_symbol(file),
+                        _ => continue,
+                    };
+                    self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::StringPath, 8_000);
+                }
+            }
+        }
+    }
+
+    /// Adds call edges: a class is called by its own constructor where it has one.
+    fn calls(&mut self, targets: &Targets, site: Site) {
+        let mut called = targets.clone();
+        called.symbols.clear();
+        for at in &targets.symbols {
+            if !self.view.symbol(*at).kind.is_class() {
+                called.symbols.push(*at);
+                continue;
+            }
+            let constructors = self.session.constructors(*at);
+            let (own, inherited): (Vec<SymbolRef>, Vec<SymbolRef>) = constructors
+                .into_iter()
+                .partition(|c| c.file == at.file && self.view.symbol(*c).parent == Some(at.symbol));
+            if own.is_empty() {
+                called.symbols.push(*at);
+            }
+            called.symbols.extend(own);
+            // What an inherited constructor does is run as well, though the class is what is named.
+            for to in inherited {
+                self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::InferredType, 8_000);
+            }
+        }
+        self.push(&called, EdgeKind::Calls, site);
+    }
+
+    fn push(&mut self, targets: &Targets, kind: EdgeKind, site: Site) {
+        let n = targets.symbols.len().max(1) as u16;
+        let confidence = confidence_of(targets.strategy);
+        let (layer, confidence) =
+            if targets.ambiguous && n > 1 { (Layer::Candidate, confidence / n) } else { (Layer::Proved, confidence) };
+        for to in &targets.symbols {
+            self.edge(site, *to, kind, layer, targets.strategy, confidence);
+        }
+    }
+
+    /// Adds an edge; a symbol's reference to itself by its own declaration is none.
+    pub fn edge(
+        &mut self,
+        site: Site,
+        to: SymbolRef,
+        kind: EdgeKind,
+        layer: Layer,
+        strategy: Strategy,
+        confidence: u16,
+    ) {
+        if site.from == to && kind != EdgeKind::Calls {
+            return;
+        }
+        self.link.edges.push(Edge {
+            from: site.from,
+            line: site.line,
+            to,
+            kind,
+            layer,
+            strategy,
+            confidence: Confidence(confidence),
+            test_block: site.test_block,
+        });
+    }
+
+    fn keep_unproved(&mut self, reference: &Reference, targets: &Targets, arity: Option<u32>, site: Site) {
+        let Some(receiver) = targets.missing else { return };
+        if receiver == Receiver::External {
+            self.link.n_external += 1;
+            return;
+        }
+        let Some(name) = self.last_name(reference.expr) else { return };
+        self.link.unproved.push(Unproved {
+            from: site.from,
+            line: site.line,
+            name,
+            kind: reference.kind,
+            receiver,
+            arity,
+            test_block: site.test_block,
+        });
+    }
+
+    /// The last name of a chain, or of a call's callee.
+    fn last_name(&self, expr: ExprId) -> Option<NameId> {
+        let facts = self.facts();
+        let row = facts.expr(expr);
+        match row.kind {
+            ExprKind::Call | ExprKind::New => {
+                let callee = facts.operand(expr, 0)?;
+                facts.expr(callee).name
+            }
+            ExprKind::Name | ExprKind::Attr | ExprKind::MethodRef => row.name,
+            _ => None,
+        }
+    }
+
+    fn arity(&self, expr: ExprId) -> Option<u32> {
+        use crate::facts::model::Role;
+        let facts = self.facts();
+        if !matches!(facts.expr(expr).kind, ExprKind::Call | ExprKind::New) {
+            return None;
+        }
+        let operands = facts.operands_of(expr);
+        let spread = operands.iter().any(|o| matches!(o.role, Role::Spread | Role::KeywordSpread));
+        (!spread).then(|| operands.iter().skip(1).filter(|o| o.role != Role::TypeArgument).count() as u32)
+    }
+
+    /// Edges of declarations as such: aliases, overriding, fixtures by parameter name.
+    fn declarations(&mut self) {
+        let view = self.view;
+        let facts = view.facts(self.file);
+        for (row, symbol) in facts.symbols.iter().enumerate() {
+            self.session.refuel();
+            let at = SymbolRef { file: self.file, symbol: SymbolId::new(row) };
+            let site = Site { from: at, line: symbol.name_line, test_block: None };
+            match symbol.kind {
+                kind if kind.is_class() => {
+                    self.overrides(at);
+                }
+                SymbolKind::Variable | SymbolKind::Field => self.alias(at, site),
+                SymbolKind::Function | SymbolKind::Method if Family::of(facts.dialect) == Family::Python => {
+                    let Some(scope) = symbol.scope else { continue };
+                    for param in facts.params_of(scope).to_vec() {
+                        let Some(name) = param.name else { continue };
+                        if let Some(to) = self.session.fixture_of(at, name) {
+                            let site = Site { line: param.line, ..site };
+                            self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::Framework, 9_000);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A constant that holds a function or class leads on to it.
+    fn alias(&mut self, at: SymbolRef, site: Site) {
+        let facts = self.view.facts(self.file);
+        let has_value = self.session.shared.names.file(self.file).bindings_of(at.symbol).any(|row| {
+            let value = facts.bindings[row as usize].value;
+            value.is_some_and(|value| {
+                matches!(
+                    facts.expr(value).kind,
+                    ExprKind::Name | ExprKind::Attr | ExprKind::Call | ExprKind::Choice | ExprKind::Lambda
+                )
+            })
+        });
+        if !has_value {
+            return;
+        }
+        let set = self.session.values(Query::Symbol(at));
+        for denoted in self.session.callable_symbols(&set) {
+            if let Denoted::Symbol(to) = denoted {
+                self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::InferredType, 8_000);
+            }
+        }
+    }
+
+    /// The owner of a scope as an edge's source.
+    pub fn site_of_scope(&self, scope: ScopeId, line: u32) -> Site {
+        let row = self.facts().scope(scope);
+        Site { from: SymbolRef { file: self.file, symbol: row.owner }, line, test_block: row.test_block }
+    }
+}
+
+/// Starting values of PRODUCT.md §3: 0.9 import-proved, 0.8 scope- and type-proved.
+fn confidence_of(strategy: Strategy) -> u16 {
+    match strategy {
+        Strategy::Compiler => 10_000,
+        Strategy::Import | Strategy::SamePackage => 9_000,
+        Strategy::Scope
+        | Strategy::SelfMember
+        | Strategy::StaticMember
+        | Strategy::DeclaredType
+        | Strategy::InferredType
+        | Strategy::Overload
+        | Strategy::Framework
+        | Strategy::StringPath
+        | Strategy::Override => 8_000,
+        Strategy::UniqueName => 5_000,
+        Strategy::Candidates => 3_000,
+    }
+}

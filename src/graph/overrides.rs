@@ -1,0 +1,95 @@
+//! Overriding: which methods replace or implement which, and classes whose ancestors are not
+//! all in the repository.
+
+use std::collections::BTreeSet;
+
+use crate::facts::model::{SymbolFlags, SymbolKind};
+use crate::graph::edge::{EdgeKind, Layer, Strategy};
+use crate::graph::link::{Linker, Site};
+use crate::graph::modules::Family;
+use crate::graph::queries::{Base, Query};
+use crate::view::SymbolRef;
+
+/// What equal signatures along the bases prove, in 1/10,000.
+const OVERRIDES: u16 = 9_000;
+
+impl Linker<'_, '_> {
+    /// Adds an edge from each member of a class to the nearest member that it overrides, by
+    /// each direct base.
+    pub fn overrides(&mut self, class: SymbolRef) {
+        let view = self.view;
+        let facts = view.facts(class.file);
+        let is_java = Family::of(facts.dialect) == Family::Java;
+        let mro = self.session.bases(Query::Mro(class));
+        if mro.iter().any(|base| !matches!(base, Base::Class(..))) {
+            self.link.open_classes.push(class);
+        }
+        if mro.len() < 2 {
+            return;
+        }
+        let bases = self.session.bases(Query::Bases(class));
+        let members: Vec<SymbolRef> = self
+            .session
+            .shared
+            .names
+            .file(class.file)
+            .children(class.symbol)
+            .map(|symbol| SymbolRef { symbol, ..class })
+            .collect();
+        for member in members {
+            let symbol = view.symbol(member);
+            let hidden = is_java && symbol.flags.has(SymbolFlags::STATIC);
+            if !matches!(symbol.kind, SymbolKind::Method | SymbolKind::Property | SymbolKind::Function) || hidden {
+                continue;
+            }
+            let text = self.session.shared.names.text(class.file, symbol.name);
+            let site = Site { from: member, line: symbol.name_line, test_block: None };
+            let mut found = BTreeSet::new();
+            for base in bases.iter() {
+                let Base::Class(at, _) = base else { continue };
+                let line = self.session.bases(Query::Mro(*at));
+                for ancestor in line.iter() {
+                    let Base::Class(ancestor, _) = ancestor else { continue };
+                    let mut own = self.session.own_members(*ancestor, text);
+                    own.retain(|o| {
+                        let kind = view.symbol(*o).kind;
+                        matches!(kind, SymbolKind::Method | SymbolKind::Property | SymbolKind::Function)
+                    });
+                    if is_java {
+                        own.retain(|o| self.session.overrides_java(member, *o));
+                    }
+                    if !own.is_empty() {
+                        found.extend(own);
+                        break;
+                    }
+                }
+            }
+            for to in found {
+                self.edge(site, to, EdgeKind::Overrides, Layer::Proved, Strategy::Override, OVERRIDES);
+            }
+        }
+    }
+}
+
+impl crate::graph::queries::Session<'_, '_> {
+    /// Whether a Java method may override another: equal erased parameters, or equal arity
+    /// where the overridden one's differ by type parameters.
+    pub fn overrides_java(&self, one: SymbolRef, other: SymbolRef) -> bool {
+        let view = self.shared.names.view;
+        if self.same_signature(one, other) {
+            return true;
+        }
+        let mine = crate::graph::java::parameter_names(view.qualname(one));
+        let theirs = crate::graph::java::parameter_names(view.qualname(other));
+        let facts = view.facts(other.file);
+        let owner = view.symbol(other).parent;
+        let is_param = |name: &str| {
+            facts.type_params.iter().any(|p| {
+                (Some(p.owner) == owner || p.owner == other.symbol) && facts.name(p.name) == name.trim_end_matches("[]")
+            })
+        };
+        mine.len() == theirs.len()
+            && mine.iter().zip(&theirs).all(|(a, b)| a == b || is_param(b) || *b == "Object")
+            && !mine.is_empty()
+    }
+}
