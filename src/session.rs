@@ -19,6 +19,7 @@ use crate::git::repo::Repo;
 use crate::git::snapshot::{Snapshot, SnapshotOptions};
 use crate::git::stat::StatCache;
 use crate::graph::edge::Graph;
+use crate::graph::link::link;
 use crate::index::build::{Builder, Built, Counts, Memory, Missing, counts_of};
 use crate::index::select::{SelectOptions, Selector};
 use crate::store::objects::Store;
@@ -229,8 +230,16 @@ impl Session {
             n_dirty: snapshot.entries.iter().filter(|e| e.dirty).count() + snapshot.deleted.len(),
             n_pending: 0,
         };
-        let graph = known.unwrap_or_else(|| Arc::new(Graph::default().finish()));
+        let graph = known.unwrap_or_else(|| Arc::new(self.link(&view)));
         Arc::new(Atlas { view: Arc::new(view), graph, header })
+    }
+
+    /// Links a view on as many threads as asked for.
+    fn link(&self, view: &View) -> Graph {
+        match rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build() {
+            Ok(pool) => pool.install(|| link(view)),
+            Err(_) => link(view),
+        }
     }
 
     /// Where ids of hashed files are remembered for the next process, one file a worktree.

@@ -6,4 +6,5 @@ mod git;
 mod house;
 mod index;
 mod java_hashes;
+mod link;
 mod store;

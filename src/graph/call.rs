@@ -385,10 +385,12 @@ impl Session<'_, '_> {
             if !declared.is_unknown() {
                 return rest_of(family, param.kind, declared);
             }
-        } else if family == Family::Python && in_class && position == 0 {
-            if let Some(set) = self.receiver_param(owner) {
-                return set;
-            }
+        } else if family == Family::Python
+            && in_class
+            && position == 0
+            && let Some(set) = self.receiver_param(owner)
+        {
+            return set;
         }
         if family == Family::Python
             && let Some(fixture) = self.fixture_value(owner, param.name)

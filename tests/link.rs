@@ -1,0 +1,204 @@
+//! Linking: many files in one text, the expectation under the reference.
+//!
+//! `//- path` starts a file (`//-config path` a configuration file). A comment line below a
+//! reference says what the symbol at the caret leads to:
+//! `# ^ def: b.py:3 import` (file, line of the target's name or its qualname, strategy), or
+//! `# ^ none` for no edge from that line to a symbol of the caret's name.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use ratlas::base::dialect::Dialect;
+use ratlas::base::id::BlobId;
+use ratlas::base::path::RepoPath;
+use ratlas::extract::extract;
+use ratlas::graph::edge::{EdgeKind, Graph};
+use ratlas::graph::link::link;
+use ratlas::view::{View, ViewFile};
+
+/// What a comment expects of the line above it.
+struct Expectation {
+    file: String,
+    line: u32,
+    /// The text under the caret.
+    word: String,
+    /// `None` when no edge may leave.
+    target: Option<(String, String, String)>,
+}
+
+/// Splits a fixture into its files.
+pub fn files_of(text: &str) -> Vec<(String, String, bool)> {
+    let mut files: Vec<(String, String, bool)> = Vec::new();
+    for line in text.lines() {
+        if let Some(path) = line.strip_prefix("//-config ") {
+            files.push((path.trim().to_string(), String::new(), true));
+        } else if let Some(path) = line.strip_prefix("//- ") {
+            files.push((path.trim().to_string(), String::new(), false));
+        } else if let Some((_, content, _)) = files.last_mut() {
+            content.push_str(line);
+            content.push('\n');
+        }
+    }
+    files
+}
+
+/// A view of in-memory files.
+pub fn view_of(files: &[(String, String, bool)]) -> View {
+    let mut view = View::default();
+    for (path, content, is_config) in files {
+        let path = RepoPath::new(path).expect("because fixtures hold relative paths");
+        if *is_config {
+            view.config.insert(path, Arc::from(content.as_bytes()));
+            continue;
+        }
+        let dialect = Dialect::of_file_name(path.file_name()).expect("because fixtures hold sources");
+        view.files.push(ViewFile {
+            facts: Arc::new(extract(dialect, content.as_bytes())),
+            blob: BlobId::from_bytes(&[0; 20]).expect("because 20 bytes are an id"),
+            path,
+            dialect,
+            dirty: false,
+        });
+    }
+    view.files.sort_by(|a, b| a.path.cmp(&b.path));
+    view
+}
+
+fn expectations(files: &[(String, String, bool)]) -> Vec<Expectation> {
+    let mut found = Vec::new();
+    for (path, content, is_config) in files {
+        if *is_config {
+            continue;
+        }
+        let mut code = (0, "");
+        for (at, line) in content.lines().enumerate() {
+            let comment = line.trim_start().trim_start_matches(['#', '/', ' ']);
+            let Some(rest) = comment.strip_prefix('^') else {
+                code = (at as u32 + 1, line);
+                continue;
+            };
+            let caret = line.find('^').expect("because the caret was just seen");
+            let word: String = code.1.chars().skip(caret).take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            assert!(!word.is_empty(), "{path}:{}: the caret points at nothing", at + 1);
+            let target = match rest.trim() {
+                "none" => None,
+                text => {
+                    let text = text.strip_prefix("def:").expect("because it is `def:` or `none`").trim();
+                    let (place, strategy) = text.split_once(' ').unwrap_or((text, ""));
+                    let (file, target) = place.split_once(':').expect("because a target is file:line or file:qualname");
+                    Some((file.to_string(), target.to_string(), strategy.trim().to_string()))
+                }
+            };
+            found.push(Expectation { file: path.clone(), line: code.0, word, target });
+        }
+    }
+    found
+}
+
+/// Checks every expectation of a fixture; gives what failed.
+fn check(text: &str) -> Vec<String> {
+    let files = files_of(text);
+    let view = view_of(&files);
+    let graph = link(&view);
+    let expectations = expectations(&files);
+    assert!(!expectations.is_empty(), "a fixture expects something");
+    let mut failures = Vec::new();
+    for expected in expectations {
+        let leaving: Vec<_> = graph
+            .edges
+            .iter()
+            .filter(|e| view.file(e.from.file).path.as_str() == expected.file && e.line == expected.line)
+            .filter(|e| e.kind != EdgeKind::Overrides)
+            .collect();
+        let shown = || {
+            let rows: Vec<String> = leaving.iter().map(|e| show(&view, e)).collect();
+            format!("{}:{} `{}`: edges are [{}]", expected.file, expected.line, expected.word, rows.join(", "))
+        };
+        match &expected.target {
+            None => {
+                let wrong = leaving.iter().any(|e| {
+                    let facts = view.facts(e.to.file);
+                    facts.name(view.symbol(e.to).name) == expected.word
+                });
+                if wrong {
+                    failures.push(format!("{} but none is expected", shown()));
+                }
+            }
+            Some((file, target, strategy)) => {
+                let hit = leaving.iter().any(|e| {
+                    let symbol = view.symbol(e.to);
+                    view.file(e.to.file).path.as_str() == file
+                        && (symbol.name_line.to_string() == *target || view.qualname(e.to) == target)
+                        && (strategy.is_empty() || e.strategy.as_str() == strategy)
+                });
+                if !hit {
+                    failures.push(format!("{} but {file}:{target} {strategy} is expected", shown()));
+                }
+            }
+        }
+    }
+    failures
+}
+
+fn show(view: &View, edge: &ratlas::graph::edge::Edge) -> String {
+    format!(
+        "{} {}:{} {}",
+        edge.kind.as_str(),
+        view.file(edge.to.file).path,
+        view.qualname(edge.to),
+        edge.strategy.as_str()
+    )
+}
+
+#[test]
+fn fixtures_link_as_they_say() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
+    let mut failures = Vec::new();
+    let mut n_fixtures = 0;
+    for folder in std::fs::read_dir(root).unwrap() {
+        for fixture in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+            let path = fixture.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            n_fixtures += 1;
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            failures.extend(check(&text).into_iter().map(|failure| format!("{name}: {failure}")));
+        }
+    }
+    assert!(n_fixtures > 0);
+    failures.sort();
+    assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
+}
+
+/// All fixtures in one view, each in a folder of its own.
+fn everything() -> View {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
+    let mut all: BTreeMap<String, (String, bool)> = BTreeMap::new();
+    for folder in std::fs::read_dir(root).unwrap() {
+        for fixture in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+            let path = fixture.unwrap().path();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            for (file, content, is_config) in files_of(&std::fs::read_to_string(&path).unwrap()) {
+                all.insert(format!("{name}/{file}"), (content, is_config));
+            }
+        }
+    }
+    let files: Vec<(String, String, bool)> =
+        all.into_iter().map(|(path, (text, config))| (path, text, config)).collect();
+    view_of(&files)
+}
+
+#[test]
+fn any_number_of_threads_gives_one_graph() {
+    let view = everything();
+    let on = |threads: usize| -> Graph {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| link(&view))
+    };
+    let one = on(1);
+    assert!(!one.edges.is_empty());
+    for _ in 0..3 {
+        assert_eq!(one, on(2));
+        assert_eq!(one, on(4));
+    }
+}
