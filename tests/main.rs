@@ -7,4 +7,5 @@ mod house;
 mod index;
 mod java_hashes;
 mod link;
+mod secrets;
 mod store;

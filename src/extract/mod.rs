@@ -2,20 +2,36 @@
 
 pub mod fingerprint;
 pub mod normalize;
+pub mod random_token;
+pub mod redact;
 pub mod screen;
+pub mod secret_rules;
 
 use tree_sitter::{Node, Parser};
 
 use crate::base::dialect::Dialect;
+use crate::extract::redact::Redactor;
 use crate::facts::build::FactsBuilder;
 use crate::facts::model::{Damage, FileFacts, Status};
 use crate::lang;
 use crate::lang::node;
 
-/// Extracts the facts of one file.
+/// Extracts the facts of one file under the built-in redaction rules.
 ///
 /// Never panics. Bytes with syntax errors give `partial` facts with the damaged line ranges.
 pub fn extract(dialect: Dialect, source: &[u8]) -> FileFacts {
+    extract_with(dialect, source, Redactor::built_in())
+}
+
+/// Extracts the facts of one file; no text in them holds what `redactor` takes out. Hashes are
+/// of the bytes as they are.
+pub fn extract_with(dialect: Dialect, source: &[u8], redactor: &Redactor) -> FileFacts {
+    let mut facts = read(dialect, source);
+    redactor.apply(&mut facts);
+    facts
+}
+
+fn read(dialect: Dialect, source: &[u8]) -> FileFacts {
     let language = lang::of(dialect);
     let mut builder = FactsBuilder::new(dialect, count_lines(source), source.len() as u32);
     let mut parser = Parser::new();

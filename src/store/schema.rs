@@ -34,6 +34,8 @@ pub enum Holds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnSpec {
     pub name: String,
+    /// The table that it belongs to, empty for what a row has once and its names.
+    pub table: &'static str,
     pub holds: Holds,
 }
 
@@ -56,9 +58,11 @@ pub const NAMES: usize = SCALARS.len();
 pub fn columns() -> &'static [ColumnSpec] {
     static COLUMNS: OnceLock<Vec<ColumnSpec>> = OnceLock::new();
     COLUMNS.get_or_init(|| {
-        let mut columns: Vec<ColumnSpec> =
-            SCALARS.iter().map(|(name, holds)| ColumnSpec { name: (*name).to_owned(), holds: *holds }).collect();
-        columns.push(ColumnSpec { name: "names".to_owned(), holds: Holds::Texts });
+        let mut columns: Vec<ColumnSpec> = SCALARS
+            .iter()
+            .map(|(name, holds)| ColumnSpec { name: (*name).to_owned(), table: "", holds: *holds })
+            .collect();
+        columns.push(ColumnSpec { name: "names".to_owned(), table: "", holds: Holds::Texts });
         macro_rules! each {
             ($field:ident) => {
                 table_columns(|facts| &facts.$field, &mut columns);
@@ -76,7 +80,7 @@ fn table_columns<R: Row>(_rows: fn(&FileFacts) -> &Vec<R>, columns: &mut Vec<Col
             Width::Narrow => Holds::Ints,
             Width::Wide => Holds::Longs,
         };
-        columns.push(ColumnSpec { name: format!("{}_{}", R::TABLE, column.name), holds });
+        columns.push(ColumnSpec { name: format!("{}_{}", R::TABLE, column.name), table: R::TABLE, holds });
     }
 }
 
