@@ -10,6 +10,7 @@ mod folder;
 pub mod history;
 pub mod read;
 pub mod repo;
+mod scan;
 pub mod snapshot;
 pub mod stat;
 mod tree;

@@ -38,16 +38,24 @@ pub(crate) struct TreeFile {
     pub blob: BlobId,
 }
 
+/// The id of a commit's tree.
+pub(crate) fn id_of_commit(repo: &gix::Repository, commit: &str) -> Result<gix::ObjectId> {
+    gix::ObjectId::from_hex(commit.as_bytes())
+        .and_then(|id| repo.find_commit(id))
+        .and_then(|c| c.tree_id().map(|t| t.detach()))
+        .map_err(|source| broken(commit, source))
+}
+
 /// Flattens a commit's tree, sorted by the bytes of the path.
 pub(crate) fn files_of_commit(repo: &gix::Repository, commit: &str) -> Result<Vec<TreeFile>> {
-    let broken = |source: gix::Error| {
-        Error::new(ErrorKind::Git, format!("cannot read the tree of commit `{commit}`"))
-            .hint("`git fsck` says what is missing")
-            .source(source)
-    };
-    let id = gix::ObjectId::from_hex(commit.as_bytes()).map_err(broken)?;
-    let tree = repo.find_commit(id).and_then(|c| c.tree_id().map(|t| t.detach())).map_err(broken)?;
-    files_of_tree(repo, &tree, b"").map_err(broken)
+    let tree = id_of_commit(repo, commit)?;
+    files_of_tree(repo, &tree, b"").map_err(|source| broken(commit, source))
+}
+
+fn broken(commit: &str, source: gix::Error) -> Error {
+    Error::new(ErrorKind::Git, format!("cannot read the tree of commit `{commit}`"))
+        .hint("`git fsck` says what is missing")
+        .source(source)
 }
 
 /// Flattens a tree, each path after `prefix` (empty, or ending in `/`).

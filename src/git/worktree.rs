@@ -1,57 +1,24 @@
 //! The snapshot of a worktree: the index compared with the disk, untracked files beside it.
 //!
-//! Tracked files cost an `lstat`; only those are opened whose stat differs from the index's or
-//! is too fresh to be believed, and untracked ones.
+//! Tracked files cost a look at their stat; only those are opened whose stat differs from the
+//! index's or is too fresh to be believed, and untracked ones.
 
-use std::sync::atomic::AtomicBool;
-
-use gix::bstr::{BStr, BString, ByteSlice};
-use gix::index::entry::{Flags, Mode, Stat, stat};
+use gix::bstr::{BStr, ByteSlice};
+use gix::index::entry::{Flags, Mode, Stat};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::BlobId;
 use crate::base::parallel::each;
+use crate::base::path::RepoPath;
 use crate::git::blob;
 use crate::git::history;
 use crate::git::read::Reader;
+use crate::git::scan::{Found, Row, Scan};
 use crate::git::snapshot::{
     Entry, EntryKind, MAX_HASHED_BYTES, Place, Snapshot, SnapshotOptions, Trouble, decode_path, finish_entries,
 };
-use crate::git::stat::{Lstat, StatCache, is_racy, matches};
+use crate::git::stat::StatCache;
 use crate::git::tree::{self, TreeFile, kind_of};
-
-/// Paths are compared in blocks: small enough that threads end together, large enough that
-/// sorted neighbors share their folder.
-const BLOCK: usize = 256;
-
-/// What the index says of one path.
-struct Row<'i> {
-    path: &'i BStr,
-    kind: EntryKind,
-    mode: Mode,
-    id: BlobId,
-    stat: Stat,
-    /// Left out by sparse checkout: the index's id counts while nothing is on disk.
-    is_skipped: bool,
-    /// Its id says nothing of the disk: in conflict, or only meant to be added.
-    is_open: bool,
-}
-
-/// What was found of a path on disk.
-enum Found {
-    Missing,
-    /// As the index has it.
-    Clean(Option<u64>),
-    /// Only the index has it.
-    Sparse,
-    /// Its bytes must be hashed.
-    Changed {
-        kind: EntryKind,
-        stat: Stat,
-        len_bytes: u64,
-    },
-    Unreadable,
-}
 
 /// A path whose id the index does not know.
 struct Unhashed<'i> {
@@ -61,6 +28,16 @@ struct Unhashed<'i> {
     len_bytes: u64,
     /// What the index has at this path.
     tracked: Option<BlobId>,
+}
+
+/// HEAD's tree, to tell what is dirty.
+enum Head {
+    /// There is none.
+    Unborn,
+    /// It is what the index has: git keeps the index's own tree id while nothing is staged.
+    Index,
+    /// Its files, sorted by path.
+    Tree(Vec<TreeFile>),
 }
 
 pub(crate) fn snapshot(
@@ -74,57 +51,47 @@ pub(crate) fn snapshot(
     };
     let started = std::time::SystemTime::now();
     let index = git.index_or_empty().map_err(broken)?;
+    let commit = history::head(git)?;
+    let head = head(git, &index, commit.as_deref())?;
     let sparse = expand_sparse(git, &index).map_err(broken)?;
+    let whole = (!sparse.is_empty()).then(|| whole_index(&index, &sparse));
     let rows = rows(&index, &sparse);
     let fs = git.filesystem_options().map_err(broken)?;
-    let comparison = Comparison {
+    let scan = Scan {
         root: &root,
+        index: whole.as_ref().unwrap_or(&index),
+        rows: &rows,
         stat_options: git.stat_options().map_err(broken)?,
         index_time: (index.timestamp().unix_seconds().max(0) as u32, index.timestamp().nanoseconds()),
         has_symlinks: fs.symlink,
         has_executable_bit: fs.executable_bit,
+        ignores_case: fs.ignore_case,
+        precomposes: fs.precompose_unicode,
         empty_blob: blob::from_oid(&git.object_hash().empty_blob()),
         is_private: options.is_private,
     };
-
     let shared = git.clone().into_sync();
-    let (found, untracked) = if options.jobs > 1 {
-        std::thread::scope(|scope| {
-            let walk = scope.spawn(|| untracked(&shared.to_thread_local(), &index, &sparse));
-            let found = comparison.compare_all(&rows, options.jobs);
-            let untracked =
-                walk.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Git, "the folder walk broke off")));
-            (found, untracked)
-        })
-    } else {
-        (comparison.compare_all(&rows, 1), untracked(git, &index, &sparse))
-    };
-    let untracked = untracked?;
+    let (found, untracked) = scan.run(&shared, options.jobs)?;
 
-    let mut entries = Vec::with_capacity(rows.len() + untracked.len());
+    let mut entries: Vec<(&BStr, Entry)> = Vec::with_capacity(rows.len() + untracked.len());
     let mut unhashed = Vec::new();
-    for (row, found) in rows.iter().zip(found) {
-        let known = |place, len_bytes, trouble| entry(row.path, row.kind, row.id, len_bytes, place, trouble);
-        match found {
-            Found::Missing => {}
-            Found::Clean(len_bytes) => entries.extend(known(Place::Worktree, len_bytes, None)),
-            Found::Sparse => entries.extend(known(Place::Object, None, None)),
-            Found::Unreadable => entries.extend(known(Place::Worktree, None, Some(Trouble::Unreadable))),
+    for (row, found) in rows.iter().zip(&found) {
+        let (place, len_bytes, trouble) = match *found {
+            Found::Missing => continue,
+            Found::Clean(len_bytes) => (Place::Worktree, len_bytes, None),
+            Found::Sparse => (Place::Object, None, None),
+            Found::Unreadable => (Place::Worktree, None, Some(Trouble::Unreadable)),
             Found::Changed { kind, stat, len_bytes } => {
                 unhashed.push(Unhashed { path: row.path, kind, stat, len_bytes, tracked: Some(row.id) });
+                continue;
             }
-        }
-    }
-    let mut lstat = Lstat::new(&root);
-    for (path, kind) in &untracked {
-        let Ok(Some(metadata)) = lstat.of(path.as_bstr()) else { continue };
-        let kind = match kind {
-            EntryKind::File if fs.executable_bit && metadata.is_executable() => EntryKind::Executable,
-            kind => *kind,
         };
-        let stat = Stat::from_fs(&metadata).unwrap_or_default();
-        unhashed.push(Unhashed { path: path.as_bstr(), kind, stat, len_bytes: metadata.len(), tracked: None });
+        entries.extend(entry(row.path, row.kind, row.id, len_bytes, place, trouble).map(|entry| (row.path, entry)));
     }
+    unhashed.extend(untracked.iter().map(|file| {
+        let path = file.path.as_bstr();
+        Unhashed { path, kind: file.kind, stat: file.stat, len_bytes: file.len_bytes, tracked: None }
+    }));
     let hashed = hash_all(&shared, &root, &unhashed, options, cache);
     cache.replace(
         started,
@@ -133,12 +100,19 @@ pub(crate) fn snapshot(
             Some((file.path.to_vec(), file.stat, entry.blob))
         }),
     );
-    entries.extend(hashed.into_iter().flatten());
+    entries.extend(unhashed.iter().zip(hashed).filter_map(|(file, entry)| Some((file.path, entry?))));
 
-    let commit = history::head(git)?;
-    let mut snapshot = Snapshot { entries: finish_entries(entries), deleted: Vec::new(), commit };
-    mark_dirty(git, &mut snapshot)?;
-    Ok(snapshot)
+    let deleted = mark_dirty(&head, &rows, &mut entries);
+    let entries = finish_entries(entries.into_iter().map(|(_, entry)| entry).collect());
+    Ok(Snapshot { entries, deleted, commit })
+}
+
+/// HEAD's tree, without reading it when the index says that it holds just that.
+fn head(git: &gix::Repository, index: &gix::index::State, commit: Option<&str>) -> Result<Head> {
+    let Some(commit) = commit else { return Ok(Head::Unborn) };
+    let tree = tree::id_of_commit(git, commit)?;
+    let is_index = index.tree().is_some_and(|known| known.num_entries.is_some() && known.id == tree);
+    if is_index { Ok(Head::Index) } else { Ok(Head::Tree(tree::files_of_commit(git, commit)?)) }
 }
 
 fn entry(
@@ -208,90 +182,7 @@ fn mode_of(kind: EntryKind) -> Mode {
     }
 }
 
-/// How the index is compared with the disk.
-struct Comparison<'a> {
-    root: &'a std::path::Path,
-    stat_options: stat::Options,
-    index_time: (u32, u32),
-    has_symlinks: bool,
-    has_executable_bit: bool,
-    empty_blob: BlobId,
-    is_private: &'a (dyn Fn(&str) -> bool + Sync),
-}
-
-impl Comparison<'_> {
-    /// Compares every row, in order, on `jobs` threads.
-    fn compare_all(&self, rows: &[Row<'_>], jobs: usize) -> Vec<Found> {
-        let blocks: Vec<&[Row<'_>]> = rows.chunks(BLOCK).collect();
-        let found = each(
-            blocks.len(),
-            jobs,
-            || Lstat::new(self.root),
-            |lstat, at| blocks[at].iter().map(|row| self.compare(lstat, row)).collect::<Vec<_>>(),
-        );
-        found.into_iter().flatten().collect()
-    }
-
-    fn compare(&self, lstat: &mut Lstat, row: &Row<'_>) -> Found {
-        let metadata = match lstat.of(row.path) {
-            Ok(Some(metadata)) => metadata,
-            Ok(None) if row.is_skipped => return Found::Sparse,
-            // A submodule that was never checked out is still a border.
-            Ok(None) if row.kind == EntryKind::Submodule => return Found::Clean(None),
-            Ok(None) => return Found::Missing,
-            Err(_) => return Found::Unreadable,
-        };
-        if metadata.is_dir() {
-            return if row.kind == EntryKind::Submodule { Found::Clean(None) } else { Found::Missing };
-        }
-        let Ok(stat) = Stat::from_fs(&metadata) else { return Found::Unreadable };
-        let change = row.mode.change_to_match_fs(&metadata, self.has_symlinks, self.has_executable_bit);
-        let kind = change.map_or(Some(row.kind), |change| kind_of(change.apply(row.mode)));
-        let Some(kind) = kind else { return Found::Missing };
-        if !metadata.is_file() && !metadata.is_symlink() {
-            // A pipe, socket or device: nothing that git would store.
-            return Found::Missing;
-        }
-        let is_believed = change.is_none()
-            && !row.is_open
-            && matches(&stat, &row.stat, self.stat_options)
-            // A private file is not opened to make sure.
-            && (!is_racy(&stat, self.index_time) || (self.is_private)(&row.path.to_str_lossy()))
-            // Git marks entries that it found racy by a size of 0, which only an empty file has.
-            && (stat.size != 0 || self.empty_blob == row.id);
-        if is_believed {
-            Found::Clean(Some(metadata.len()))
-        } else {
-            Found::Changed { kind, stat, len_bytes: metadata.len() }
-        }
-    }
-}
-
-/// Lists untracked files that are not ignored: git's own rules, nested repositories apart.
-fn untracked(
-    git: &gix::Repository,
-    index: &gix::index::State,
-    sparse: &[TreeFile],
-) -> Result<Vec<(BString, EntryKind)>> {
-    let broken = |source: gix::Error| {
-        Error::new(ErrorKind::Git, "cannot list untracked files").hint("`git status` says more").source(source)
-    };
-    let mut collect = Untracked::default();
-    let options = git.dirwalk_options().map_err(broken)?;
-    let whole;
-    let index = if index.entries().iter().any(|e| e.flags.contains(Flags::SKIP_WORKTREE)) {
-        whole = whole_index(index, sparse);
-        &whole
-    } else {
-        index
-    };
-    git.dirwalk(index, None::<&BStr>, &AtomicBool::new(false), options, &mut collect).map_err(broken)?;
-    Ok(collect.files)
-}
-
-/// The index as if sparse checkout had left nothing out, since the folders that it leaves out may
-/// hold untracked files all the same. Only `.gitignore` files keep the mark: it says that they
-/// are to be read from the index.
+/// A sparse index with its folders written out, for the ignore files that it holds below them.
 fn whole_index(index: &gix::index::State, sparse: &[TreeFile]) -> gix::index::State {
     let mut whole = index.clone();
     whole.remove_entries(|_, _, entry| entry.mode.is_sparse());
@@ -300,33 +191,7 @@ fn whole_index(index: &gix::index::State, sparse: &[TreeFile]) -> gix::index::St
         whole.dangerously_push_entry(Stat::default(), id, Flags::SKIP_WORKTREE, mode, file.path.as_bstr());
     }
     whole.sort_entries();
-    for (entry, path) in whole.entries_mut_with_paths() {
-        if !path.ends_with(b".gitignore") {
-            entry.flags.remove(Flags::SKIP_WORKTREE);
-        }
-    }
     whole
-}
-
-/// Keeps files and symlinks of what a walk meets.
-#[derive(Default)]
-struct Untracked {
-    files: Vec<(BString, EntryKind)>,
-}
-
-impl gix::dir::walk::Delegate for Untracked {
-    fn emit(&mut self, entry: gix::dir::EntryRef<'_>, _: Option<gix::dir::entry::Status>) -> gix::dir::walk::Action {
-        use gix::dir::entry::{Kind, Status};
-        if entry.status == Status::Untracked {
-            let kind = match entry.disk_kind {
-                Some(Kind::File) => Some(EntryKind::File),
-                Some(Kind::Symlink) => Some(EntryKind::Symlink),
-                Some(Kind::Untrackable | Kind::Directory | Kind::Repository) | None => None,
-            };
-            self.files.extend(kind.map(|kind| (entry.rela_path.into_owned(), kind)));
-        }
-        gix::dir::walk::Action::Continue(())
-    }
 }
 
 /// Names every path's bytes; in order. `None` for what vanished or has no usable path.
@@ -359,21 +224,39 @@ fn hash_all(
     })
 }
 
-/// Compares with HEAD's tree.
-fn mark_dirty(git: &gix::Repository, snapshot: &mut Snapshot) -> Result<()> {
-    let Some(commit) = snapshot.commit.clone() else {
-        snapshot.entries.iter_mut().for_each(|e| e.dirty = true);
-        return Ok(());
+/// Marks what HEAD's tree does not hold as it is; gives the paths that only HEAD's tree holds.
+fn mark_dirty(head: &Head, rows: &[Row<'_>], entries: &mut [(&BStr, Entry)]) -> Vec<RepoPath> {
+    let n_old = match head {
+        Head::Unborn => 0,
+        Head::Index => rows.len(),
+        Head::Tree(files) => files.len(),
     };
-    let head = tree::snapshot(git, &commit)?;
-    let mut old = head.entries.into_iter().peekable();
-    for entry in &mut snapshot.entries {
-        while let Some(gone) = old.next_if(|o| o.path < entry.path) {
-            snapshot.deleted.push(gone.path);
+    let position = |path: &BStr| match head {
+        Head::Unborn => None,
+        Head::Index => rows.binary_search_by(|row| row.path.cmp(path)).ok(),
+        Head::Tree(files) => files.binary_search_by(|file| file.path.as_bstr().cmp(path)).ok(),
+    };
+    let old = |at: usize| match head {
+        Head::Unborn | Head::Index => (rows[at].path, rows[at].kind, rows[at].id),
+        Head::Tree(files) => (files[at].path.as_bstr(), files[at].kind, files[at].blob),
+    };
+    let mut is_here = vec![false; n_old];
+    // Tracked files come first and in order: mostly, the next one is the one.
+    let mut guess = 0;
+    for (path, entry) in entries {
+        let at = match guess < n_old && old(guess).0 == *path {
+            true => Some(guess),
+            false => position(path),
+        };
+        let same = at.is_some_and(|at| (old(at).1, old(at).2) == (entry.kind, entry.blob));
+        entry.dirty = !same || entry.trouble.is_some();
+        if let Some(at) = at {
+            is_here[at] = true;
+            guess = at + 1;
         }
-        let same = old.next_if(|o| o.path == entry.path);
-        entry.dirty = same.is_none_or(|o| o.blob != entry.blob || o.kind != entry.kind) || entry.trouble.is_some();
     }
-    snapshot.deleted.extend(old.map(|o| o.path));
-    Ok(())
+    let gone = (0..n_old).filter(|at| !is_here[*at]);
+    let mut deleted: Vec<RepoPath> = gone.filter_map(|at| Some(decode_path(old(at).0)?.0)).collect();
+    deleted.sort();
+    deleted
 }
