@@ -3,6 +3,7 @@
 mod extract;
 mod fingerprint;
 mod git;
+mod hashes;
 mod house;
 mod index;
 mod java_hashes;

@@ -17,6 +17,8 @@ use crate::lang::language::Language;
 struct Open<'e> {
     extent: &'e Extent,
     parts: [Vec<u8>; 4],
+    /// Extents of the same bytes and parts (`a = b = 1`): they get the same hashes.
+    twins: Vec<&'e Extent>,
 }
 
 const SIGNATURE: usize = 0;
@@ -24,60 +26,70 @@ const BODY: usize = 1;
 const DOC: usize = 2;
 const ACTING: usize = 3;
 
-/// Fills the hashes of every symbol and test block that has an extent. Definitions whose
-/// extents are equal (a `const` and its function) are nested in the order they were recorded.
+/// Fills the hashes of every symbol and test block that has an extent.
+///
+/// An extent opens at the first node that lies within it; where several nodes have its very
+/// bytes, at the innermost, so that a block with one definition counts for the block's owner
+/// and not for the definition. Equal extents with equal parts share their hashes; equal ones
+/// with other parts (a `const` and its function) are nested in the order they were recorded.
 pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[Extent], facts: &mut FileFacts) {
-    let mut order: Vec<&Extent> = extents.iter().collect();
+    let mut order: Vec<&Extent> = extents.iter().filter(|e| e.node.start < e.node.end).collect();
     order.sort_by_key(|e| (e.node.start, std::cmp::Reverse(e.node.end)));
     let mut next = 0;
     let mut stack: Vec<Open<'_>> = Vec::new();
     let mut cursor = root.walk();
     loop {
         let node = cursor.node();
-        while stack.last().is_some_and(|open| {
-            open.extent.node.end <= node.start_byte() && open.extent.node.end < node.end_byte().max(1)
-        }) {
+        while stack.last().is_some_and(|open| !contains(open.extent, node)) {
             close(stack.pop(), facts);
         }
-        while next < order.len() && order[next].node.start <= node.start_byte() {
-            if order[next].node.start == node.start_byte()
-                && order[next].node.end < node.end_byte()
-                && !stack.is_empty()
-            {
-                // A call that starts its statement: a child that starts here as well is its node.
+        while let Some(extent) = order.get(next) {
+            if extent.node.end <= node.start_byte() {
+                // No node lies within it: it stays unhashed.
+                next += 1;
+                continue;
+            }
+            if !contains(extent, node) || (extent.node == node.byte_range() && has_twin_child(node)) {
                 break;
             }
-            // An extent that ends before it could be entered has no node of its own; it stays unhashed.
-            if order[next].node.end >= node.end_byte() || stack.is_empty() {
-                if let Some(outer) = stack.last_mut().filter(|outer| leaves_mark(outer.extent, order[next], facts)) {
-                    // A nested definition leaves a mark, so that moving one is seen by its owner only as order.
-                    let part = part_of(outer.extent, order[next].node.start);
-                    outer.parts[part].push(0xfe);
+            let same = |open: &Open<'_>| {
+                open.extent.node == extent.node && open.extent.body == extent.body && open.extent.doc == extent.doc
+            };
+            match stack.last_mut() {
+                Some(outer) if same(outer) && outer.extent.of != ExtentOf::Apart => outer.twins.push(extent),
+                outer => {
+                    if let Some(outer) = outer.filter(|outer| leaves_mark(outer.extent, extent, facts)) {
+                        // A nested definition leaves a mark, so that moving one is seen by its owner only as order.
+                        outer.parts[part_of(outer.extent, node)].push(0xfe);
+                    }
+                    stack.push(Open { extent, parts: Default::default(), twins: Vec::new() });
                 }
-                stack.push(Open { extent: order[next], parts: Default::default() });
             }
             next += 1;
         }
         let comment = language.is_comment(node);
         let raw = !comment && language.is_raw_leaf(node);
-        for at in owners(&stack) {
-            let open = &mut stack[at];
-            let bytes = source.get(node.byte_range()).unwrap_or_default();
-            if comment {
-                let text = String::from_utf8_lossy(bytes);
-                if language.is_acting_comment(&text) {
-                    open.parts[ACTING].extend_from_slice(text.trim().as_bytes());
-                    open.parts[ACTING].push(0);
-                }
-            } else {
-                let part = &mut open.parts[part_of(open.extent, node.start_byte())];
-                part.extend_from_slice(&node.kind_id().to_le_bytes());
-                if raw || node.child_count() == 0 {
-                    part.push(1);
-                    part.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
-                    part.extend_from_slice(bytes);
+        if !language.is_transparent(node) {
+            let leaf = raw || node.child_count() == 0;
+            for at in owners(&stack) {
+                let open = &mut stack[at];
+                let bytes = source.get(node.byte_range()).unwrap_or_default();
+                if comment {
+                    let text = String::from_utf8_lossy(bytes);
+                    if language.is_acting_comment(&text) {
+                        open.parts[ACTING].extend_from_slice(text.trim().as_bytes());
+                        open.parts[ACTING].push(0);
+                    }
                 } else {
-                    part.push(2);
+                    let part = &mut open.parts[part_of(open.extent, node)];
+                    part.extend_from_slice(&node.kind_id().to_le_bytes());
+                    if leaf {
+                        part.push(1);
+                        part.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+                        part.extend_from_slice(bytes);
+                    } else {
+                        part.push(2);
+                    }
                 }
             }
         }
@@ -98,15 +110,29 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
             while stack.len() > 1 && stack.last().is_some_and(|open| !contains(open.extent, parent)) {
                 close(stack.pop(), facts);
             }
+            // A node of the very bytes of an extent that opened below it: its end is the owner's.
+            while stack.last().is_some_and(|open| {
+                stack.len() > 1 && open.extent.node == parent.byte_range() && has_twin_child(parent)
+            }) {
+                close(stack.pop(), facts);
+            }
+            if language.is_transparent(parent) {
+                continue;
+            }
             for at in owners(&stack) {
                 let open = &mut stack[at];
                 if contains(open.extent, parent) {
-                    let part = part_of(open.extent, parent.start_byte());
+                    let part = part_of(open.extent, parent);
                     open.parts[part].push(0xff);
                 }
             }
         }
     }
+}
+
+/// Whether the first child spans the same bytes as the node.
+fn has_twin_child(node: Node<'_>) -> bool {
+    node.child(0).is_some_and(|child| child.byte_range() == node.byte_range())
 }
 
 /// Whether a nested definition is seen by its owner at all. In a function its place counts; a
@@ -134,10 +160,14 @@ fn contains(extent: &Extent, node: Node<'_>) -> bool {
     extent.node.start <= node.start_byte() && node.end_byte() <= extent.node.end
 }
 
-fn part_of(extent: &Extent, byte: usize) -> usize {
-    if extent.doc.contains(&byte) {
+/// The part of a definition that a node lies in; one that spans several is of the outer one.
+fn part_of(extent: &Extent, node: Node<'_>) -> usize {
+    let within = |part: &std::ops::Range<usize>| {
+        part.start <= node.start_byte() && node.end_byte() <= part.end && part.start < part.end
+    };
+    if within(&extent.doc) {
         DOC
-    } else if extent.body.contains(&byte) {
+    } else if within(&extent.body) {
         BODY
     } else {
         SIGNATURE
@@ -147,21 +177,23 @@ fn part_of(extent: &Extent, byte: usize) -> usize {
 fn close(open: Option<Open<'_>>, facts: &mut FileFacts) {
     let Some(open) = open else { return };
     let [signature, body, doc, acting] = open.parts.map(|part| short(&part));
-    match open.extent.of {
-        ExtentOf::Symbol(id) | ExtentOf::Member(id) => {
-            let symbol = &mut facts.symbols[id.index()];
-            (symbol.sig_hash, symbol.body_hash, symbol.doc_hash, symbol.act_hash) = (signature, body, doc, acting);
+    for extent in [open.extent].into_iter().chain(open.twins) {
+        match extent.of {
+            ExtentOf::Symbol(id) | ExtentOf::Member(id) => {
+                let symbol = &mut facts.symbols[id.index()];
+                (symbol.sig_hash, symbol.body_hash, symbol.doc_hash, symbol.act_hash) = (signature, body, doc, acting);
+            }
+            ExtentOf::TestBlock(id) => {
+                let whole = Digest::of_parts([
+                    &signature.0.to_le_bytes()[..],
+                    &body.0.to_le_bytes(),
+                    &doc.0.to_le_bytes(),
+                    &acting.0.to_le_bytes(),
+                ]);
+                facts.test_blocks[id.index()].body_hash = Hash64(whole.short());
+            }
+            ExtentOf::Apart => {}
         }
-        ExtentOf::TestBlock(id) => {
-            let whole = Digest::of_parts([
-                &signature.0.to_le_bytes()[..],
-                &body.0.to_le_bytes(),
-                &doc.0.to_le_bytes(),
-                &acting.0.to_le_bytes(),
-            ]);
-            facts.test_blocks[id.index()].body_hash = Hash64(whole.short());
-        }
-        ExtentOf::Apart => {}
     }
 }
 

@@ -266,6 +266,14 @@ impl FactsBuilder {
         self.extent(Extent { of: ExtentOf::Apart, node, body: nothing.clone(), doc: nothing });
     }
 
+    /// Says where the module's doc text lies, and its first line.
+    pub fn module_doc(&mut self, range: std::ops::Range<usize>, first_line: &str) {
+        self.extents[0].doc = range;
+        if !first_line.is_empty() {
+            self.facts.symbols[0].doc = Some(self.intern(first_line));
+        }
+    }
+
     /// Opens a scope below the innermost one. `symbol`: the function, class, namespace whose
     /// body it is, which becomes the owner; else the owner stays.
     pub fn open_scope(&mut self, kind: ScopeKind, symbol: Option<SymbolId>, start_line: u32, end_line: u32) -> ScopeId {
@@ -429,6 +437,63 @@ impl FactsBuilder {
     ) {
         let scope = self.scope();
         self.facts.refs.push(Reference { kind, owner, scope, expr, line, column, start_line });
+    }
+
+    /// Drops reads, writes and callbacks of bare names that a function, lambda or comprehension
+    /// binds as a plain variable: such a name has no target of its own (what it was given has
+    /// its reference where it was given). O(bindings + references × nesting).
+    pub fn drop_local_reads(&mut self) {
+        let facts = &self.facts;
+        let mut bound: HashMap<(ScopeId, NameId), bool> = HashMap::new();
+        let is_local = |scope: ScopeId| {
+            matches!(facts.scope(scope).kind, ScopeKind::Function | ScopeKind::Lambda | ScopeKind::Comprehension)
+        };
+        for param in &facts.params {
+            if let Some(name) = param.name {
+                bound.insert((param.scope, name), true);
+            }
+        }
+        for binding in &facts.bindings {
+            if let Some(name) = binding.name {
+                let local = is_local(binding.scope) && binding.symbol.is_none();
+                let elsewhere = binding.origin == Origin::Global;
+                if binding.origin == Origin::Nonlocal {
+                    continue;
+                }
+                if elsewhere {
+                    bound.insert((binding.scope, name), false);
+                } else {
+                    bound.entry((binding.scope, name)).and_modify(|b| *b &= local).or_insert(local);
+                }
+            }
+        }
+        for symbol in &facts.symbols[1..] {
+            bound.insert((symbol.declared_in, symbol.name), false);
+        }
+        for import in &facts.imports {
+            if let Some(local) = import.local {
+                bound.insert((import.scope, local), false);
+            }
+        }
+        let keep: Vec<bool> = facts
+            .refs
+            .iter()
+            .map(|reference| {
+                let row = facts.expr(reference.expr);
+                let plain = matches!(reference.kind, RefKind::Read | RefKind::Write | RefKind::Callback);
+                let (true, ExprKind::Name, Some(name)) = (plain, row.kind, row.name) else { return true };
+                let mut at = Some(reference.scope);
+                while let Some(scope) = at {
+                    if let Some(local) = bound.get(&(scope, name)) {
+                        return !*local;
+                    }
+                    at = facts.scope(scope).parent;
+                }
+                true
+            })
+            .collect();
+        let mut keep = keep.into_iter();
+        self.facts.refs.retain(|_| keep.next().unwrap_or(true));
     }
 
     /// Adds a parameter.

@@ -32,6 +32,12 @@ pub trait Language: Sync {
     /// substitutions, regexes, JSX text, template chunks).
     fn is_raw_leaf(&self, node: Node<'_>) -> bool;
 
+    /// Whether a node is only a wrapper of its one child (an expression statement): it adds
+    /// nothing to hashes, so that a definition in it leaves nothing behind in its owner.
+    fn is_transparent(&self, _node: Node<'_>) -> bool {
+        false
+    }
+
     /// Whether a comment acts (`# type: ignore`, `// @ts-expect-error`, …): its text is hashed
     /// into `act_hash` of the symbol around it.
     fn is_acting_comment(&self, text: &str) -> bool;

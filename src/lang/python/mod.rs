@@ -1,6 +1,7 @@
 //! Python: `.py` and `.pyi`.
 
 pub mod naming;
+pub mod syntax;
 pub mod tests;
 
 use tree_sitter::{Node, Tree};
@@ -8,6 +9,8 @@ use tree_sitter::{Node, Tree};
 use crate::base::dialect::Dialect;
 use crate::facts::build::FactsBuilder;
 use crate::lang::language::Language;
+use crate::lang::python::syntax::grammar::{Kind, is_extra, kind};
+use crate::lang::python::syntax::text;
 
 /// The Python language.
 pub struct Python;
@@ -16,14 +19,31 @@ impl Language for Python {
     fn grammar(&self, _dialect: Dialect) -> tree_sitter::Language {
         tree_sitter_python::LANGUAGE.into()
     }
-    fn lower(&self, _tree: &Tree, _source: &[u8], _builder: &mut FactsBuilder) {}
+
+    fn lower(&self, tree: &Tree, source: &[u8], builder: &mut FactsBuilder) {
+        syntax::lower(tree, source, builder);
+    }
+
+    /// Comments, and `\` at a line's end.
     fn is_comment(&self, node: Node<'_>) -> bool {
-        node.kind() == "comment"
+        is_extra(node)
     }
-    fn is_raw_leaf(&self, _node: Node<'_>) -> bool {
-        false
+
+    /// Strings without substitutions, and the chunks of f-strings: text between escapes is in
+    /// no leaf of its own.
+    fn is_raw_leaf(&self, node: Node<'_>) -> bool {
+        match kind(node) {
+            Kind::StringContent | Kind::FormatSpecifier => true,
+            Kind::String => !text::has_interpolation(node),
+            _ => false,
+        }
     }
-    fn is_acting_comment(&self, _text: &str) -> bool {
-        false
+
+    fn is_transparent(&self, node: Node<'_>) -> bool {
+        kind(node) == Kind::ExpressionStatement
+    }
+
+    fn is_acting_comment(&self, text: &str) -> bool {
+        text::is_acting_comment(text)
     }
 }
