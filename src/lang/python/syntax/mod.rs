@@ -184,7 +184,7 @@ impl Walk<'_> {
         let expression = if statement.named_child_count() == 1 { statement.named_child(0)? } else { return None };
         self.s.text_depth += 1;
         let Walk { b, s, .. } = self;
-        let mut inner = Walk { b, s: &mut **s, source: text.as_bytes(), origin: (line, column) };
+        let mut inner = Walk { b, s, source: text.as_bytes(), origin: (line, column) };
         let result = f(&mut inner, expression);
         self.s.text_depth -= 1;
         Some(result)

@@ -64,7 +64,7 @@ pub fn has_interpolation(string: Node<'_>) -> bool {
 /// bytes, f-strings with substitutions and broken strings.
 pub fn content<'s>(string: Node<'_>, source: &'s [u8]) -> Option<&'s str> {
     let start = string.child(0)?;
-    let end = string.child(string.child_count().checked_sub(1)? as u32)?;
+    let end = string.child(string.child_count().checked_sub(1)?)?;
     if kind(start) != Kind::StringStart || kind(end) != Kind::StringEnd || has_interpolation(string) {
         return None;
     }
