@@ -34,9 +34,16 @@ fn below_if<T: Id>(id: Option<T>, len: usize) -> bool {
     id.is_none_or(|id| below(id, len))
 }
 
-/// Whether `first .. first + len` lies in a list of `total` rows.
-fn span(first: u32, len: u32, total: usize) -> bool {
-    first.checked_add(len).is_some_and(|end| end as usize <= total)
+/// Whether the spans (first, length) follow each other without gap in a list of `total` rows,
+/// empty ones at 0: as the builder lays them, and as the store takes for granted.
+fn spans(mut all: impl Iterator<Item = (u32, u32)>, total: usize) -> bool {
+    let mut next = 0_u32;
+    let in_order = all.all(|(first, len)| {
+        let fits = first == if len == 0 { 0 } else { next };
+        next = next.saturating_add(len);
+        fits
+    });
+    in_order && next as usize == total
 }
 
 fn sorted_by<T, K: PartialOrd>(rows: &[T], key: impl Fn(&T) -> K) -> bool {
@@ -151,20 +158,23 @@ impl Check<'_> {
     /// in which every row comes after those it needs, so that no walk over them can circle.
     fn arenas(&self) -> bool {
         let FileFacts { exprs, operands, types, type_operands, .. } = self.facts;
-        let shapes = exprs.iter().enumerate().all(|(at, e)| {
-            span(e.first, e.len, operands.len())
-                && operands[e.first as usize..(e.first + e.len) as usize].iter().all(|o| below(o.expr, at))
-                && self.name_if(e.name)
-                && self.ty_if(e.ty)
-                && self.scope_if(e.scope)
-                && self.symbol_if(e.symbol)
-        }) && types.iter().enumerate().all(|(at, t)| {
-            span(t.first, t.len, type_operands.len())
-                && type_operands[t.first as usize..(t.first + t.len) as usize].iter().all(|o| below(o.ty, at))
-                && self.name_if(t.name)
-                && self.expr_if(t.expr)
-                && self.scope_if(t.scope)
-        }) && operands.iter().all(|o| self.name_if(o.name) && self.expr(o.expr))
+        let in_order = spans(exprs.iter().map(|e| (e.first, e.len)), operands.len())
+            && spans(types.iter().map(|t| (t.first, t.len)), type_operands.len());
+        let shapes = in_order
+            && exprs.iter().enumerate().all(|(at, e)| {
+                operands[e.first as usize..(e.first + e.len) as usize].iter().all(|o| below(o.expr, at))
+                    && self.name_if(e.name)
+                    && self.ty_if(e.ty)
+                    && self.scope_if(e.scope)
+                    && self.symbol_if(e.symbol)
+            })
+            && types.iter().enumerate().all(|(at, t)| {
+                type_operands[t.first as usize..(t.first + t.len) as usize].iter().all(|o| below(o.ty, at))
+                    && self.name_if(t.name)
+                    && self.expr_if(t.expr)
+                    && self.scope_if(t.scope)
+            })
+            && operands.iter().all(|o| self.name_if(o.name) && self.expr(o.expr))
             && type_operands.iter().all(|o| self.name_if(o.name) && self.ty(o.ty));
         // The builder pushed both arenas in one order; whatever order works is found greedily.
         let (mut next_expr, mut next_type) = (0, 0);
@@ -185,17 +195,18 @@ impl Check<'_> {
 
     fn code(&self) -> bool {
         let FileFacts { bindings, steps, returns, narrowings, refs, .. } = self.facts;
-        bindings.iter().all(|b| {
-            self.scope(b.scope)
-                && self.name_if(b.name)
-                && self.expr_if(b.target)
-                && self.expr_if(b.value)
-                && self.ty_if(b.ty)
-                && self.symbol_if(b.symbol)
-                && span(b.first_step, b.n_steps, steps.len())
-                && self.expr_if(b.default)
-                && self.place(b.line, b.column)
-        }) && steps.iter().all(|s| self.name_if(s.name))
+        spans(bindings.iter().map(|b| (b.first_step, b.n_steps)), steps.len())
+            && bindings.iter().all(|b| {
+                self.scope(b.scope)
+                    && self.name_if(b.name)
+                    && self.expr_if(b.target)
+                    && self.expr_if(b.value)
+                    && self.ty_if(b.ty)
+                    && self.symbol_if(b.symbol)
+                    && self.expr_if(b.default)
+                    && self.place(b.line, b.column)
+            })
+            && steps.iter().all(|s| self.name_if(s.name))
             && sorted_by(returns, |r| (r.scope, r.line))
             && returns.iter().all(|r| self.scope(r.scope) && self.expr(r.expr) && self.line(r.line))
             && narrowings.iter().all(|n| {

@@ -123,7 +123,11 @@ impl GroupReader {
         let mut columns: Vec<Vec<u64>> = Vec::with_capacity(R::COLUMNS.len());
         let mut ends: Option<Vec<usize>> = None;
         let (mut definition, mut repetition) = (Vec::new(), Vec::new());
-        for _ in R::COLUMNS {
+        for at in 0..R::COLUMNS.len() {
+            if schema::derived_from::<R>(at).is_some() {
+                columns.push(Vec::new());
+                continue;
+            }
             definition.clear();
             repetition.clear();
             let cells: Vec<u64> = match self.column(n_rows)? {
@@ -145,10 +149,15 @@ impl GroupReader {
             }
             columns.push(cells);
         }
+        let ends = ends.unwrap_or_default();
+        for at in 0..R::COLUMNS.len() {
+            if let Some(len) = schema::derived_from::<R>(at) {
+                columns[at] = run_starts(&columns[len], &ends);
+            }
+        }
         let mut start = 0;
         Some(
-            ends.unwrap_or_default()
-                .into_iter()
+            ends.into_iter()
                 .map(|end| (std::mem::replace(&mut start, end)..end).map(|at| R::read(&columns, at)).collect())
                 .collect(),
         )
@@ -181,6 +190,19 @@ fn row_ends(n_rows: usize, definition: &[i16], repetition: &[i16], n_values: usi
         *ends.last_mut()? = n_seen;
     }
     (ends.len() == n_rows && n_seen == n_values && definition.len() == repetition.len()).then_some(ends)
+}
+
+/// Where each list begins in its row's arena: the sum of the lengths before it, 0 for none.
+fn run_starts(lens: &[u64], ends: &[usize]) -> Vec<u64> {
+    let mut starts = Vec::with_capacity(lens.len());
+    for end in ends {
+        let mut sum = 0_u64;
+        for len in &lens[starts.len()..*end] {
+            starts.push(if *len == 0 { 0 } else { sum });
+            sum += len;
+        }
+    }
+    starts
 }
 
 /// The pages of a column, as long as what they claim stays within the budget.

@@ -257,7 +257,11 @@ impl Store {
         let write = || {
             fs::create_dir_all(&tmp)?;
             path.parent().map_or(Ok(()), fs::create_dir_all)?;
-            let mut file = tempfile::NamedTempFile::new_in(&tmp)?;
+            let mut builder = tempfile::Builder::new();
+            // As any file of the user's: the process's mask decides who else may read a shared store.
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let mut file = builder.tempfile_in(&tmp)?;
             file.write_all(bytes)?;
             file.persist(path).map_err(|e| e.error)?;
             Ok::<(), std::io::Error>(())

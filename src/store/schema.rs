@@ -1,7 +1,7 @@
 //! The row schema: which Parquet columns hold the facts of one blob.
 //!
 //! One row a blob. First its key and status, then its interned names as a list of strings,
-//! then every column of every fact table as a list of integers, `symbol_kind`, `ref_line`, ….
+//! then the fields of every fact table as lists of integers, `symbol_kind`, `ref_line`, ….
 //! All of it is derived from the model. The schema is part of the extractor's fingerprint.
 
 use std::sync::{Arc, OnceLock};
@@ -54,6 +54,18 @@ pub const SCALARS: [(&str, Holds); 8] = [
 /// The position of the names column; the tables' columns follow it.
 pub const NAMES: usize = SCALARS.len();
 
+/// Fields that have no column: (table, field, field of the length). Where a list begins in its
+/// arena is the sum of the lengths before it (0 for an empty list), a tenth of a pack's bytes.
+const DERIVED: [(&str, &str, &str); 3] =
+    [("expr", "first", "len"), ("type", "first", "len"), ("binding", "first_step", "n_steps")];
+
+/// The field whose running sum gives field `at` of a table; `None` for a field that is stored.
+pub fn derived_from<R: Row>(at: usize) -> Option<usize> {
+    let (_, _, len) =
+        DERIVED.into_iter().find(|(table, field, _)| (*table, *field) == (R::TABLE, R::COLUMNS[at].name))?;
+    R::COLUMNS.iter().position(|column| column.name == len)
+}
+
 /// Every column, in stored order.
 pub fn columns() -> &'static [ColumnSpec] {
     static COLUMNS: OnceLock<Vec<ColumnSpec>> = OnceLock::new();
@@ -75,7 +87,10 @@ pub fn columns() -> &'static [ColumnSpec] {
 
 /// Appends the columns of one table; `_rows` only names the row type.
 fn table_columns<R: Row>(_rows: fn(&FileFacts) -> &Vec<R>, columns: &mut Vec<ColumnSpec>) {
-    for column in R::COLUMNS {
+    for (at, column) in R::COLUMNS.iter().enumerate() {
+        if derived_from::<R>(at).is_some() {
+            continue;
+        }
         let holds = match column.width {
             Width::Narrow => Holds::Ints,
             Width::Wide => Holds::Longs,
@@ -123,6 +138,7 @@ mod tests {
         for name in ["blob", "names", "symbol_kind", "ref_line", "type_operand_role", "symbol_body_hash"] {
             assert!(names.contains(name), "{name}");
         }
+        assert!(!names.contains("expr_first") && !names.contains("binding_first_step"), "derived");
         assert_eq!(parquet_schema().get_fields().len(), columns().len());
     }
 }
