@@ -143,6 +143,17 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
+fn python(all: &[Secret]) -> String {
+    let mut source = String::new();
+    for (at, Secret { text, .. }) in all.iter().enumerate() {
+        let text = quoted(text);
+        source.push_str(&format!(
+            "# {text}\nVALUE_{at} = \"{text}\"\n\n@app.route(\"/{text}\", key=\"{text}\")\nasync def f_{at}(a: \"str\" = \"{text}\", *, b={{\"{text}\": 1}}):\n    \"\"\"{text}\n\n    More: {text}\n    \"\"\"\n    open(\"./data/{text}.json\")\n    mock.patch(\"{text}\")\n    return f\"{text}{{a}}\"\n\nclass C_{at}(Base, label=\"{text}\"):\n    \"\"\"Holds {text}.\"\"\"\n    field: Literal[\"{text}\"] = \"{text}\"\n    __slots__ = (\"{text}\",)\n\n"
+        ));
+    }
+    source + "__all__ = [\"f_1\"]\n"
+}
+
 fn typescript(all: &[Secret]) -> String {
     let mut source = String::new();
     for (at, Secret { text, .. }) in all.iter().enumerate() {
@@ -169,7 +180,12 @@ fn java(all: &[Secret]) -> String {
 #[test]
 fn no_secret_reaches_facts_shards_or_dumps() {
     let all = secrets();
-    let sources = [(Dialect::Ts, typescript(&all)), (Dialect::Js, typescript(&all)), (Dialect::Java, java(&all))];
+    let sources = [
+        (Dialect::Py, python(&all)),
+        (Dialect::Ts, typescript(&all)),
+        (Dialect::Js, typescript(&all)),
+        (Dialect::Java, java(&all)),
+    ];
     for (dialect, source) in sources {
         let facts = extract(dialect, source.as_bytes());
         assert!(validate(&facts), "{dialect}");

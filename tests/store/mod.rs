@@ -206,6 +206,27 @@ fn manifests_are_kept_per_tree() {
     assert_eq!(store.get_manifest("none"), None);
 }
 
+/// What extraction makes of every fixture keeps the model's promises and survives a pack: a
+/// promise that real facts break would make their shards misses for ever.
+#[test]
+fn facts_of_every_fixture_survive_a_pack() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/extract");
+    let mut shards: Vec<Shard> = Vec::new();
+    for file in files_below(&fixtures) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(dialect) = Dialect::of_file_name(&name) else { continue };
+        let source = std::fs::read(&file).unwrap();
+        let facts = ratlas::extract::extract(dialect, &source);
+        assert!(validate(&facts), "{name}");
+        let blob = BlobId::from_bytes(&Digest::of(&source).0[..20]).unwrap();
+        shards.push((ShardKey { blob, dialect, fingerprint: Fingerprint(Digest::of(b"x")) }, Arc::new(facts)));
+    }
+    assert!(shards.len() >= 24, "{} fixtures", shards.len());
+    shards.sort_by_key(|(key, _)| *key);
+    let read = read_all(&shard::encode(&shards, Form::Pack).unwrap());
+    assert!(read.iter().eq(shards.iter().map(|(_, facts)| &**facts)));
+}
+
 /// Every row that can be read from a pack's bytes, by way of an index made from those bytes.
 fn read_all(bytes: &[u8]) -> Vec<FileFacts> {
     let dir = tempfile::tempdir().unwrap();
