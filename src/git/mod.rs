@@ -4,6 +4,7 @@
 //! Nothing here takes a lock, writes into the repository, runs a filter driver or a hook, or
 //! speaks to a network.
 
+pub mod author;
 pub mod blob;
 pub mod convert;
 mod folder;
