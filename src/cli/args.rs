@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::cli::{completions, config, explain, export, index, init, man, query, serve, status};
+use crate::cli::{completions, config, demo, explain, export, impact, index, init, man, query, serve, status};
 
 /// RepoAtlas: the structural map of a code base that CI builds once and everybody reuses.
 #[derive(Debug, Parser)]
@@ -69,10 +69,14 @@ pub enum Command {
     Index(index::IndexArgs),
     /// Say what is indexed, skipped, damaged, dirty and unresolved
     Status(status::StatusArgs),
+    /// Say what a change can break, and which tests to run for it
+    Impact(impact::ImpactArgs),
     /// Ask the map
     Query(query::QueryArgs),
     /// Serve the map to a coding agent, over stdio
     Serve(serve::ServeArgs),
+    /// Unpack a small repository and walk through what ratlas says of it
+    Demo(demo::DemoArgs),
     /// Write symbols, references or edges as a table
     Export(export::ExportArgs),
     /// Show the configuration

@@ -145,12 +145,20 @@ fn walk(session: Session, shop: &Path) -> Result<String> {
         out.push_str(text);
         out.push('\n');
     };
-    say(&format!("A small shop in Python, TypeScript and Java, with {n_commits} commits, lies in\n  {}", shop.display()));
+    say(&format!(
+        "A small shop in Python, TypeScript and Java, with {n_commits} commits, lies in\n  {}",
+        shop.display()
+    ));
 
     say(&title(1, "Index it", "every file is parsed once; what is known is never parsed again"));
     say(&typed("index"));
     let report = session.index(false)?;
-    say(&format!("  {} files indexed, {} parsed now, {} without facts", report.counts.files, report.counts.parsed, report.counts.skipped));
+    say(&format!(
+        "  {} files indexed, {} parsed now, {} without facts",
+        report.counts.indexed,
+        report.counts.parsed,
+        report.counts.files - report.counts.indexed
+    ));
     let again = session.index(false)?;
     say(&format!("  a second time: {} parsed, {} reused", again.counts.parsed, again.counts.reused));
 

@@ -6,8 +6,10 @@ mod args;
 mod completions;
 mod config;
 mod context;
+mod demo;
 mod explain;
 mod export;
+mod impact;
 mod index;
 mod init;
 mod man;
@@ -52,6 +54,8 @@ fn run(context: Context, command: Command) -> Result<u8> {
         Command::Init(args) => init::run(&context, &args),
         Command::Index(args) => index::run(&context, &args),
         Command::Status(args) => status::run(&context, &args),
+        Command::Impact(args) => impact::run(&context, &args),
+        Command::Demo(args) => demo::run(&context, &args),
         Command::Query(args) => query::run(&context, args),
         Command::Serve(args) => serve::run(context, &args),
         Command::Export(args) => export::run(&context, &args),

@@ -59,8 +59,7 @@ pub fn write_history(dir: &Path, commits: &[NewCommit<'_>]) -> Result<()> {
             .map_err(|source| failed("write a commit").source(source))?;
         parent = Some(id.detach());
         if at + 1 == commits.len() {
-            let mut index =
-                repo.index_from_tree(&tree).map_err(|source| failed("make an index").source(source))?;
+            let mut index = repo.index_from_tree(&tree).map_err(|source| failed("make an index").source(source))?;
             index
                 .write(gix::index::write::Options::default())
                 .map_err(|source| failed("write the index").source(source))?;
@@ -80,7 +79,11 @@ fn write_file(dir: &Path, path: &RepoPath, bytes: &[u8]) -> Result<()> {
 }
 
 /// Writes the tree of a folder (`""`, else ended by `/`) and of those in it.
-fn write_tree(repo: &gix::Repository, files: &BTreeMap<RepoPath, gix::ObjectId>, folder: &str) -> Result<gix::ObjectId> {
+fn write_tree(
+    repo: &gix::Repository,
+    files: &BTreeMap<RepoPath, gix::ObjectId>,
+    folder: &str,
+) -> Result<gix::ObjectId> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for (path, id) in files {
@@ -126,11 +129,8 @@ mod tests {
         };
         assert_eq!(paths("HEAD~1"), ["a.py", "a/x.py", "b.txt"]);
         assert_eq!(paths("HEAD"), ["a.py", "a/x.py"]);
-        let status = std::process::Command::new("git")
-            .args(["status", "--porcelain"])
-            .current_dir(dir.path())
-            .output()
-            .unwrap();
+        let status =
+            std::process::Command::new("git").args(["status", "--porcelain"]).current_dir(dir.path()).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&status.stdout), "", "the worktree is clean to git itself");
     }
 }

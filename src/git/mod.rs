@@ -1,8 +1,8 @@
 //! Which bytes: repositories, snapshots of commits and of the worktree, history. The only door
 //! to gix and to `ignore`.
 //!
-//! Nothing here takes a lock, writes into the repository, runs a filter driver or a hook, or
-//! speaks to a network.
+//! Nothing here takes a lock, writes into a repository of the user's, runs a filter driver or a
+//! hook, or speaks to a network; `author` makes new repositories only.
 
 pub mod author;
 pub mod blob;
