@@ -5,6 +5,7 @@ mod fingerprint;
 mod git;
 mod hashes;
 mod house;
+mod impact;
 mod index;
 mod java_hashes;
 mod link;

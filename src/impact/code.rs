@@ -116,10 +116,10 @@ const PLAIN_DECORATORS: [&str; 44] = [
     "Test",
 ];
 
-/// Whether a definition is given away where it is defined, so that it may run without ever being
-/// named: a decorator that is not known to be plain. The code around it then stands for it.
-pub fn is_handed_on(facts: &FileFacts, symbol: SymbolId) -> bool {
-    decorators(facts, symbol).any(|row| !PLAIN_DECORATORS.contains(&last_name(facts, row.expr)))
+/// The decorators of a definition after which it may run without ever being named, as far as
+/// their names tell: those not known to be plain. The code around the definition stands for it.
+pub fn strange_decorators(facts: &FileFacts, symbol: SymbolId) -> impl Iterator<Item = &Decorator> {
+    decorators(facts, symbol).filter(|row| !PLAIN_DECORATORS.contains(&last_name(facts, row.expr)))
 }
 
 /// Whether the initializer of a variable or field runs code that could behave otherwise: calls,
@@ -167,10 +167,14 @@ fn runs(facts: &FileFacts, expr: ExprId, depth: u32) -> bool {
 /// Code of a module or class that only reads, inside the initializer of a variable or field that
 /// runs nothing, is seen by the readers of that variable alone. Code that runs counts for the
 /// module or class; class-level calls of Python and ECMAScript run at import, so for the module too.
-/// What an export statement names runs nothing.
+/// A decorator is called by the code around the definition. What an export statement names runs nothing.
 pub fn users_at(facts: &FileFacts, owner: SymbolId, line: u32, kind: EdgeKind) -> Vec<SymbolId> {
     let symbol = facts.symbol(owner);
     let is_module = owner.index() == 0;
+    let runs_at_import = kind == EdgeKind::Calls && facts.dialect.language() != LanguageName::Java;
+    if runs_at_import && is_decorator_line(facts, owner, line) {
+        return vec![owner, runner_of(facts, owner)];
+    }
     if !is_module && !symbol.kind.is_class() {
         return vec![owner];
     }
@@ -190,8 +194,131 @@ pub fn users_at(facts: &FileFacts, owner: SymbolId, line: u32, kind: EdgeKind) -
             }
         }
     }
-    let runs_at_import = kind == EdgeKind::Calls && facts.dialect.language() != LanguageName::Java;
-    if symbol.kind.is_class() && runs_at_import { vec![owner, SymbolId::new(0)] } else { vec![owner] }
+    if symbol.kind.is_class() && runs_at_import { vec![owner, runner_of(facts, owner)] } else { vec![owner] }
+}
+
+/// Whether a decorator of a definition stands on a line.
+pub fn is_decorator_line(facts: &FileFacts, owner: SymbolId, line: u32) -> bool {
+    decorators(facts, owner).any(|row| row.line == line)
+}
+
+/// Whose code runs a definition's decorators, bases and class body: the nearest function around
+/// it, else the module.
+fn runner_of(facts: &FileFacts, owner: SymbolId) -> SymbolId {
+    let mut at = facts.symbol(owner).parent;
+    while let Some(id) = at.filter(|id| *id < owner) {
+        if id.index() == 0 || facts.symbol(id).kind.is_function() {
+            return id;
+        }
+        at = facts.symbol(id).parent.filter(|parent| *parent < id);
+    }
+    SymbolId::new(0)
+}
+
+/// Whether everything that names `name` on a line of `owner`'s code is a type.
+pub fn is_type_use(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
+    let mut on_line = refs_on(facts, line)
+        .filter(|row| row.owner == owner && last_name(facts, row.expr) == name)
+        .map(|row| row.kind == RefKind::Type)
+        .peekable();
+    on_line.peek().is_some() && on_line.all(|is_type| is_type)
+}
+
+/// Whether the imports of a line load nothing at run time.
+pub fn is_type_only_import(facts: &FileFacts, line: u32) -> bool {
+    let mut rows = facts
+        .imports
+        .iter()
+        .filter(|row| row.line == line)
+        .map(|row| row.type_only || row.branch == Branch::TypeChecking || row.kind == ImportKind::TypeQuery)
+        .chain(facts.exports.iter().filter(|row| row.line == line && row.module.is_some()).map(|row| row.type_only))
+        .peekable();
+    rows.peek().is_some() && rows.all(|is_type| is_type)
+}
+
+/// The references of a line, in order. O(log n + k).
+fn refs_on(facts: &FileFacts, line: u32) -> impl Iterator<Item = &Reference> {
+    let start = facts.refs.partition_point(|row| row.line < line);
+    facts.refs[start..].iter().take_while(move |row| row.line == line)
+}
+
+/// Calls that take a function and give it, or one like it, back without running or keeping it.
+const WRAPPERS: [&str; 16] = [
+    "update_wrapper",
+    "wraps",
+    "cast",
+    "partial",
+    "partialmethod",
+    "lru_cache",
+    "cache",
+    "staticmethod",
+    "classmethod",
+    "property",
+    "contextmanager",
+    "asynccontextmanager",
+    "iscoroutinefunction",
+    "isinstance",
+    "callable",
+    "signature",
+];
+
+/// Whether a function that is only mentioned on a line of the function around it is given back
+/// there, not run: returned, or passed through a wrapper.
+pub fn is_given_back(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
+    refs_on(facts, line).filter(|row| row.owner == owner && last_name(facts, row.expr) == name).all(|row| {
+        matches!(row.kind, RefKind::Read | RefKind::Callback)
+            && facts.expr(row.expr).kind == ExprKind::Name
+            && !is_kept(facts, row.expr)
+    })
+}
+
+/// Whether a decorator's function may keep what it decorates (a registry), or run it at once:
+/// then what it decorates may run without being named.
+pub fn keeps_argument(facts: &FileFacts, function: SymbolId) -> bool {
+    let mut within = vec![function];
+    let mut names: Vec<&str> = Vec::new();
+    for at in function.index()..facts.symbols.len() {
+        let id = SymbolId::new(at);
+        let row = facts.symbol(id);
+        let is_nested = row.parent.is_some_and(|p| within.contains(&p)) && row.kind.is_function();
+        if id != function && !is_nested {
+            continue;
+        }
+        if is_nested {
+            within.push(id);
+        }
+        if let Some(scope) = row.scope {
+            names.extend(facts.params_of(scope).iter().filter_map(|p| p.name).map(|n| facts.name(n)));
+        }
+    }
+    names.retain(|name| !matches!(*name, "self" | "cls"));
+    facts.refs.iter().filter(|row| within.contains(&row.owner)).any(|row| {
+        facts.expr(row.expr).kind == ExprKind::Name
+            && names.contains(&facts.text(facts.expr(row.expr).name))
+            && matches!(row.kind, RefKind::Read | RefKind::Callback)
+            && is_kept(facts, row.expr)
+    })
+}
+
+/// Whether a mention hands a value to an unknown call, or stores it.
+fn is_kept(facts: &FileFacts, expr: ExprId) -> bool {
+    let holds = |row: &Expr| {
+        let operands = facts.operands.get(row.first as usize..(row.first + row.len) as usize).unwrap_or_default();
+        operands.iter().position(|o| o.expr == expr)
+    };
+    let is_handed = facts.exprs.iter().enumerate().skip(expr.index() + 1).any(|(at, row)| {
+        let Some(position) = holds(row).filter(|_| row.len > 0) else { return false };
+        match row.kind {
+            ExprKind::Call | ExprKind::New => {
+                position > 0 && !WRAPPERS.contains(&last_name(facts, ExprId::new(at)))
+            }
+            ExprKind::Seq | ExprKind::Object | ExprKind::Index => true,
+            _ => false,
+        }
+    });
+    let is_stored =
+        facts.bindings.iter().any(|row| row.value == Some(expr) && (row.target.is_some() || row.name.is_some()));
+    is_handed || is_stored
 }
 
 /// Whether a call with so many arguments can mean a function. Only where languages check it:

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::base::dialect::LanguageName;
+use crate::base::dialect::{Dialect, LanguageName};
 use crate::base::path::RepoPath;
 use crate::facts::delta::{Changes, plain_qualname};
 use crate::facts::model::*;
@@ -81,6 +81,10 @@ pub fn origins(change: &TreeChange, base: Side<'_>, head: Side<'_>, options: See
 fn seeds_of(side: Side<'_>, at: SymbolRef, changes: Changes, is_contract: bool) -> Vec<Seed> {
     let facts = side.view.facts(at.file);
     let symbol = facts.symbol(at.symbol);
+    if at.symbol.index() == 0 && facts.dialect == Dialect::Java {
+        // Importing a Java file runs nothing; what it defines is compared by itself.
+        return Vec::new();
+    }
     let mut seeds = vec![Seed { node: side.space.symbol(at), is_contract }];
     let parent_is_type = symbol.parent.is_some_and(|p| facts.symbol(p).kind.is_class());
     let parent_is_module = symbol.parent.is_some_and(|p| p.index() == 0);
@@ -97,7 +101,7 @@ fn seeds_of(side: Side<'_>, at: SymbolRef, changes: Changes, is_contract: bool) 
             SymbolKind::Function | SymbolKind::Method => {
                 changes.any(Changes::SIGNATURE | Changes::ADDED | Changes::REMOVED)
                     && !symbol.flags.has(SymbolFlags::LOCAL)
-                    && code::is_handed_on(facts, at.symbol)
+                    && code::strange_decorators(facts, at.symbol).next().is_some()
             }
             _ => false,
         };
@@ -186,8 +190,6 @@ fn imports(file: &FileChange, base: Side<'_>, head: Side<'_>, out: &mut Vec<Orig
         });
     }
 }
-
-use crate::base::dialect::Dialect;
 
 /// Whether a module's own code makes calls at all.
 fn module_runs_name(facts: &FileFacts, graph: &Graph, module: SymbolRef) -> bool {

@@ -10,9 +10,10 @@ use crate::base::dialect::LanguageName;
 use crate::facts::delta::plain_qualname;
 use crate::facts::model::*;
 use crate::facts::table::Id;
-use crate::graph::edge::{EdgeKind, FileUse, Graph, Layer, Receiver};
+use crate::graph::edge::{Edge, EdgeKind, FileUse, Graph, Layer, Receiver};
 use crate::impact::code;
 use crate::impact::space::{Node, Space};
+use crate::lang::testing::members;
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// Why a node is reached from the next one on its path.
@@ -78,6 +79,9 @@ pub struct Follow {
 const MAY_REACH: u16 = 500;
 /// What a step from a member to its class is worth when nothing proves the use (a guess).
 const MEMBER: u16 = 5_000;
+
+/// Functions that give back functions, nested deeper, count as users of theirs.
+const MAX_NESTED: u32 = 8;
 
 /// The rules, over one tree.
 pub struct Steps<'a> {
@@ -175,31 +179,32 @@ impl<'a> Steps<'a> {
 
     /// Whoever names it, by an edge.
     fn named_by(&self, at: SymbolRef, is_contract: bool, out: &mut Vec<Step>) {
+        let facts = self.view.facts(at.file);
         let is_module = at.symbol.index() == 0;
+        let symbol = facts.symbol(at.symbol);
+        let name = facts.name(symbol.name);
+        let around = symbol.parent.filter(|p| p.index() != 0 && facts.symbol(*p).kind.is_function());
         for edge in self.graph.edges_to(at) {
             let is_followed = match edge.kind {
                 // Importing a name runs nothing of it; importing a module runs its code.
-                EdgeKind::Imports => is_module || is_contract,
+                EdgeKind::Imports if is_module => {
+                    !code::is_type_only_import(self.view.facts(edge.from.file), edge.line)
+                }
+                EdgeKind::Imports => is_contract,
                 EdgeKind::Overrides => is_contract,
                 EdgeKind::Calls | EdgeKind::Extends | EdgeKind::References | EdgeKind::Tests => true,
             };
             if !is_followed || edge.layer > self.follow.layer {
                 continue;
             }
-            let is_gated = edge.layer == Layer::Candidate;
-            let why = Why::Edge(edge.kind);
-            let mut push = |to: u32| {
-                out.push(Step { to, why, confidence: edge.confidence.0, line: edge.line, is_gated });
-            };
-            let facts = self.view.facts(edge.from.file);
-            if let Some(block) = edge.test_block {
-                push(self.space.block(edge.from.file, block));
-                if facts.test_blocks[block.index()].owner == edge.from.symbol {
-                    continue;
-                }
-            }
-            for user in code::users_at(facts, edge.from.symbol, edge.line, edge.kind) {
-                push(self.space.symbol(SymbolRef { file: edge.from.file, symbol: user }));
+            let is_returned = edge.kind == EdgeKind::References
+                && edge.from.file == at.file
+                && around == Some(edge.from.symbol)
+                && code::is_given_back(facts, edge.from.symbol, edge.line, name);
+            if is_returned {
+                self.given_back_by(edge.from, edge, 0, out);
+            } else {
+                self.push_user(edge, out);
             }
         }
         for (user, line) in self.implied.get(&at).into_iter().flatten() {
@@ -212,6 +217,143 @@ impl<'a> Steps<'a> {
                 self.push(edge.to, Why::Dispatch, edge.confidence.0, 0, out);
             }
         }
+        if symbol.kind.is_class() {
+            // Who makes an instance names the constructor where there is one.
+            for member in self.constructors(at) {
+                self.push(member, Why::Member, 9_000, 0, out);
+            }
+        }
+    }
+
+    /// The source of an edge, as the code that runs it.
+    fn push_user(&self, edge: &Edge, out: &mut Vec<Step>) {
+        let facts = self.view.facts(edge.from.file);
+        let is_gated = edge.layer == Layer::Candidate;
+        let mut push = |to: u32| {
+            out.push(Step {
+                to,
+                why: Why::Edge(edge.kind),
+                confidence: edge.confidence.0,
+                line: edge.line,
+                is_gated,
+            });
+        };
+        if let Some(block) = edge.test_block {
+            push(self.space.block(edge.from.file, block));
+            if facts.test_blocks[block.index()].owner == edge.from.symbol {
+                return;
+            }
+        }
+        for user in code::users_at(facts, edge.from.symbol, edge.line, edge.kind) {
+            push(self.space.symbol(SymbolRef { file: edge.from.file, symbol: user }));
+        }
+    }
+
+    /// A function is given back by the one around it: it runs where the result is called. What
+    /// that one decorates runs it when called, and not when it is defined.
+    fn given_back_by(&self, maker: SymbolRef, by: &Edge, depth: u32, out: &mut Vec<Step>) {
+        let facts = self.view.facts(maker.file);
+        let symbol = facts.symbol(maker.symbol);
+        let around = symbol.parent.filter(|p| p.index() != 0 && facts.symbol(*p).kind.is_function());
+        let mut n_users = 0;
+        for edge in self.graph.edges_to(maker) {
+            if matches!(edge.kind, EdgeKind::Imports | EdgeKind::Overrides) || edge.layer > self.follow.layer {
+                continue;
+            }
+            n_users += 1;
+            let user_facts = self.view.facts(edge.from.file);
+            let decorates =
+                edge.kind == EdgeKind::Calls && code::is_decorator_line(user_facts, edge.from.symbol, edge.line);
+            let is_returned = edge.kind == EdgeKind::References
+                && edge.from.file == maker.file
+                && around == Some(edge.from.symbol)
+                && depth < MAX_NESTED
+                && code::is_given_back(facts, edge.from.symbol, edge.line, facts.name(symbol.name));
+            if decorates {
+                self.push(edge.from, Why::Edge(EdgeKind::Calls), edge.confidence.0, edge.line, out);
+            } else if is_returned {
+                self.given_back_by(edge.from, edge, depth + 1, out);
+            } else {
+                self.push_user(edge, out);
+            }
+        }
+        if n_users == 0 || depth >= MAX_NESTED || self.follow.may_reach {
+            // Names that are not proved reach the maker as usual, without its own users.
+            self.maybe_named_by(maker, out);
+        }
+        if n_users == 0 {
+            self.push_user(by, out);
+        }
+    }
+
+    /// The constructors that a class defines itself.
+    fn constructors(&self, class: SymbolRef) -> impl Iterator<Item = SymbolRef> {
+        let facts = self.view.facts(class.file);
+        members(facts, class.symbol)
+            .filter(|id| {
+                let row = facts.symbol(*id);
+                row.kind == SymbolKind::Constructor
+                    || matches!(facts.name(row.name), "__init__" | "__new__" | "constructor")
+            })
+            .map(move |symbol| SymbolRef { file: class.file, symbol })
+    }
+
+    /// Whoever uses a class as a value (makes it, hands it on, extends it), for a member that
+    /// runs without being named. Classes below that define the member anew keep it from theirs.
+    fn with_class(&self, class: SymbolRef, member: &str, out: &mut Vec<Step>) {
+        let (mut seen, mut stack) = (BTreeSet::from([class]), vec![class]);
+        while let Some(at) = stack.pop() {
+            let facts = self.view.facts(at.file);
+            let name = facts.name(facts.symbol(at.symbol).name);
+            for edge in self.graph.edges_to(at) {
+                if edge.layer > self.follow.layer {
+                    continue;
+                }
+                let user = self.view.facts(edge.from.file);
+                match edge.kind {
+                    EdgeKind::Imports | EdgeKind::Overrides => {}
+                    EdgeKind::Extends => {
+                        let redefines =
+                            members(user, edge.from.symbol).any(|m| user.name(user.symbol(m).name) == member);
+                        if !redefines && seen.insert(edge.from) {
+                            stack.push(edge.from);
+                        }
+                    }
+                    EdgeKind::References if code::is_type_use(user, edge.from.symbol, edge.line, name) => {}
+                    EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests => self.push_user(edge, out),
+                }
+            }
+            for constructor in self.constructors(at) {
+                for edge in self.graph.edges_to(constructor) {
+                    if !matches!(edge.kind, EdgeKind::Imports | EdgeKind::Overrides) && edge.layer <= self.follow.layer
+                    {
+                        self.push_user(edge, out);
+                    }
+                }
+            }
+            if self.follow.may_reach {
+                self.maybe_named_by(at, out);
+            }
+        }
+    }
+
+    /// Whether a decorator may keep what it decorates, so that it runs without being named. One of
+    /// the repository is looked at; one from outside is taken to.
+    fn is_handed_on(&self, at: SymbolRef) -> bool {
+        let facts = self.view.facts(at.file);
+        code::strange_decorators(facts, at.symbol).any(|row| {
+            let mut found = self
+                .graph
+                .edges_from(at)
+                .iter()
+                .filter(|e| e.line == row.line && e.kind == EdgeKind::Calls && e.layer == Layer::Proved)
+                .peekable();
+            found.peek().is_none()
+                || found.any(|e| {
+                    let to = self.view.facts(e.to.file);
+                    !to.symbol(e.to.symbol).kind.is_function() || code::keeps_argument(to, e.to.symbol)
+                })
+        })
     }
 
     /// What it is part of, where it runs without being named.
@@ -225,16 +367,16 @@ impl<'a> Steps<'a> {
         let owner = SymbolRef { file: at.file, symbol: parent };
         let module = SymbolRef { file: at.file, symbol: SymbolId::new(0) };
         let parent_kind = facts.symbol(parent).kind;
-        if code::is_handed_on(facts, at.symbol) {
+        if self.is_handed_on(at) {
             self.push(owner, Why::Registers, MEMBER, symbol.start_line, out);
         }
         if parent_kind.is_class() {
             let is_open = self.graph.open_classes.binary_search(&owner).is_ok();
             match code::member_use(facts, at.symbol, is_open) {
                 code::MemberUse::Named => {}
-                code::MemberUse::WithClass => self.push(owner, Why::Member, MEMBER, symbol.start_line, out),
+                code::MemberUse::WithClass => self.with_class(owner, facts.name(symbol.name), out),
                 code::MemberUse::WhenSubclassed => {
-                    self.push(owner, Why::Member, MEMBER, symbol.start_line, out);
+                    self.with_class(owner, facts.name(symbol.name), out);
                     for file in self.subclass_files(owner) {
                         let to = SymbolRef { file, symbol: SymbolId::new(0) };
                         self.push(to, Why::Member, MEMBER, 0, out);
