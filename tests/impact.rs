@@ -618,3 +618,154 @@ def test_g():
     let off = Options { is_off: true, ..Options::default() };
     assert_eq!(selected(&answer_with(source, &off)), ["all: select_off"]);
 }
+
+mod changes {
+    use super::{answer, trees};
+
+    /// The changed symbols as `path::qualname: kinds`.
+    #[track_caller]
+    fn check(source: &str, expected: &[&str]) {
+        let (base, head) = trees(source);
+        assert_ne!(base, head, "the text holds two trees");
+        let found: Vec<String> = answer(source)
+            .symbols
+            .iter()
+            .filter(|s| s.because.is_none())
+            .map(|s| format!("{}::{}: {}", s.path, s.qualname, s.changes.names().join(" ")))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_rename_keeps_its_body() {
+        check(
+            "
+//- a.py
+-|def f(x):
++|def g(x):
+    return x * 1234
+",
+            &["a.py::g: renamed signature"],
+        );
+    }
+
+    #[test]
+    fn a_function_moves_between_files() {
+        check(
+            "
+//- a.py
+def stays():
+    return 1
+-|def f(x):
+-|    return x * 1234
+//- b.py
+def other():
+    return 2
++|def f(x):
++|    return x * 1234
+",
+            &["b.py::f: moved"],
+        );
+    }
+
+    #[test]
+    fn ambiguous_moves_are_removed_and_added() {
+        check(
+            "
+//- a.py
+-|def f(x):
+-|    return x * 1234
+-|def g(x):
+-|    return x * 1234
+//- b.py
++|def h(x):
++|    return x * 1234
+",
+            &["a.py::f: removed", "a.py::g: removed", "b.py::h: added"],
+        );
+    }
+
+    #[test]
+    fn repeated_definitions_pair_by_hash() {
+        check(
+            "
+//- a.py
+-|def f():
+-|    return 1
+def f():
+    return 2
+def f():
+    return 3
+",
+            &["a.py::f: removed"],
+        );
+    }
+
+    #[test]
+    fn a_renamed_file_is_no_new_code() {
+        check(
+            "
+//x a.py
+def f(x):
+    return x * 1234
+//+ b.py
+def f(x):
+    return x * 1234
+",
+            &["b.py::<module>: renamed"],
+        );
+    }
+
+    #[test]
+    fn a_definition_more_is_no_change_of_what_is_around_it() {
+        check(
+            "
+//- a.ts
+import { x } from './x';
++|import { y } from './y';
+export class C {
+  one() { return x; }
++|  two() { return y; }
+}
++|export function f() { return 1; }
+//- x.ts
+export const x = 1;
+//- y.ts
+export const y = 1;
+",
+            &["a.ts::C.two: added", "a.ts::f: added"],
+        );
+    }
+
+    #[test]
+    fn a_comment_that_acts_is_a_change() {
+        check(
+            "
+//- a.ts
+export function f(x: any): number {
++|  // @ts-expect-error
+  return x.y;
+}
+",
+            &["a.ts::f: acting_comment"],
+        );
+    }
+
+    #[test]
+    fn signature_body_and_module_code_are_told_apart() {
+        check(
+            "
+//- a.py
+-|print(1)
++|print(2)
+-|def f(a):
++|def f(a, b=1):
+    return a
+def g():
+-|    return 1
++|    return 2
+",
+            &["a.py::<module>: body", "a.py::f: signature", "a.py::g: body"],
+        );
+    }
+}

@@ -24,6 +24,10 @@ use crate::view::{FileIdx, SkipReason, SymbolRef};
 /// Reads a file's bytes of the base (`false`) or the head (`true`); `None` when it cannot be read.
 pub type ReadBytes<'a> = &'a dyn Fn(bool, &RepoPath) -> Option<Vec<u8>>;
 
+/// More changed symbols than this are asked about by file, not one by one: each batch of 64 is a
+/// walk of its own.
+const MAX_SINGLE: usize = 512;
+
 /// One tree, prepared for reach.
 struct Ground<'a> {
     atlas: &'a Atlas,
@@ -392,29 +396,41 @@ impl<'o> Draft<'o> {
     }
 
     /// A changed symbol that no test reaches adds the tests that import its file (FACTS.md §5).
+    /// Of very many changed symbols, those of one file count as one.
     fn select_unreached(&mut self, origins: &[Origin], old: &Ground<'_>, new: &Ground<'_>) {
-        for batch in origins.chunks(64) {
+        let mut groups: BTreeMap<(bool, FileIdx, usize), Vec<&Origin>> = BTreeMap::new();
+        let loud: Vec<(SymbolRef, &Origin)> =
+            origins.iter().filter(|o| o.because.is_none()).filter_map(|o| Some((o.symbol?, o))).collect();
+        for (at, (symbol, origin)) in loud.iter().enumerate() {
+            let own = if loud.len() > MAX_SINGLE { 0 } else { at };
+            groups.entry((origin.is_head, symbol.file, own)).or_default().push(origin);
+        }
+        let groups: Vec<(&(bool, FileIdx, usize), &Vec<&Origin>)> = groups.iter().collect();
+        for batch in groups.chunks(64) {
             let mut is_reached = 0u64;
             for (ground, is_head) in [(new, true), (old, false)] {
-                let groups: Vec<Vec<Seed>> =
-                    batch.iter().map(|o| if is_head { o.head.clone() } else { o.base.clone() }).collect();
-                let masks = reach_by_group(&ground.steps, &ground.closure, &groups);
+                let seeds: Vec<Vec<Seed>> = batch
+                    .iter()
+                    .map(|(_, group)| {
+                        let side = |o: &&Origin| if is_head { o.head.clone() } else { o.base.clone() };
+                        group.iter().flat_map(side).collect()
+                    })
+                    .collect();
+                let masks = reach_by_group(&ground.steps, &ground.closure, &seeds);
                 for test in &ground.tests.tests {
                     for carrier in &test.carriers {
                         is_reached |= masks.get(carrier).copied().unwrap_or(0);
                     }
                 }
             }
-            for (at, origin) in batch.iter().enumerate() {
-                let is_quiet = origin.because.is_some() || origin.symbol.is_none();
-                if is_reached & (1 << at) != 0 || is_quiet {
+            for (at, ((is_head, file, _), group)) in batch.iter().enumerate() {
+                if is_reached & (1 << at) != 0 {
                     continue;
                 }
-                let Some(symbol) = origin.symbol else { continue };
-                let ground = if origin.is_head { new } else { old };
+                let ground = if *is_head { new } else { old };
+                let Some(symbol) = group.first().and_then(|o| o.symbol) else { continue };
                 let name = label(&ground.atlas.view, Node::Symbol(symbol));
-                let n_importing = self.select_closure(origin.is_head, symbol.file, old, new);
-                let sentence = match n_importing {
+                let sentence = match self.select_closure(*is_head, *file, old, new) {
                     0 => "no test reaches it, and none imports its file".to_string(),
                     n => format!("no test reaches it; the {n} test files that import its file are selected"),
                 };
