@@ -99,6 +99,7 @@ impl<'s> Walk<'s> {
     }
 
     pub(super) fn import_statement(&mut self, b: &mut FactsBuilder, node: Node<'_>) {
+        b.apart(node.byte_range());
         let type_only = self.has(node, K::TType) || self.has(node, K::TTypeof);
         let clause = named_children(node).find(|c| self.k(*c) == K::ImportClause);
         if let Some(clause) = named_children(node).find(|c| self.k(*c) == K::ImportRequireClause) {
@@ -223,6 +224,9 @@ impl<'s> Walk<'s> {
                 }
                 _ => {}
             }
+        }
+        if clause.is_some() || namespace.is_some() || star {
+            b.apart(node.byte_range());
         }
         if let Some(clause) = clause {
             self.export_clause(b, clause, module.as_deref(), source.is_some(), type_only);
