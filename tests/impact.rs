@@ -518,7 +518,8 @@ class CheckoutTest {
 
     #[test]
     fn an_implementation_reaches_the_callers_of_its_interface() {
-        let source = SHOP.replace("        return cents / 10;", "-|        return cents / 10;\n+|        return cents / 20;");
+        let source =
+            SHOP.replace("        return cents / 10;", "-|        return cents / 10;\n+|        return cents / 20;");
         check(&source, &["shop.CheckoutTest#pays"]);
     }
 

@@ -70,7 +70,8 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
         let comment = language.is_comment(node);
         let raw = !comment && language.is_raw_leaf(node);
         if !language.is_transparent(node) {
-            let leaf = raw || node.child_count() == 0;
+            // An empty file is a module without code, as one with definitions alone.
+            let leaf = raw || (node.child_count() == 0 && cursor.depth() > 0);
             for at in owners(&stack) {
                 let open = &mut stack[at];
                 let bytes = source.get(node.byte_range()).unwrap_or_default();
@@ -89,6 +90,9 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
                         part.extend_from_slice(bytes);
                     } else {
                         part.push(2);
+                        if node.child_count() == 0 {
+                            part.push(0xff);
+                        }
                     }
                 }
             }

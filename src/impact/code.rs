@@ -309,9 +309,7 @@ fn is_kept(facts: &FileFacts, expr: ExprId) -> bool {
     let is_handed = facts.exprs.iter().enumerate().skip(expr.index() + 1).any(|(at, row)| {
         let Some(position) = holds(row).filter(|_| row.len > 0) else { return false };
         match row.kind {
-            ExprKind::Call | ExprKind::New => {
-                position > 0 && !WRAPPERS.contains(&last_name(facts, ExprId::new(at)))
-            }
+            ExprKind::Call | ExprKind::New => position > 0 && !WRAPPERS.contains(&last_name(facts, ExprId::new(at))),
             ExprKind::Seq | ExprKind::Object | ExprKind::Index => true,
             _ => false,
         }

@@ -230,13 +230,7 @@ impl<'a> Steps<'a> {
         let facts = self.view.facts(edge.from.file);
         let is_gated = edge.layer == Layer::Candidate;
         let mut push = |to: u32| {
-            out.push(Step {
-                to,
-                why: Why::Edge(edge.kind),
-                confidence: edge.confidence.0,
-                line: edge.line,
-                is_gated,
-            });
+            out.push(Step { to, why: Why::Edge(edge.kind), confidence: edge.confidence.0, line: edge.line, is_gated });
         };
         if let Some(block) = edge.test_block {
             push(self.space.block(edge.from.file, block));
