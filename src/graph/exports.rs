@@ -243,7 +243,8 @@ impl Session<'_, '_> {
         }
         let name = match import.kind {
             ImportKind::Default => Some("default"),
-            ImportKind::Namespace => None,
+            // `import a.b as c` names the module twice.
+            ImportKind::Namespace | ImportKind::Module => None,
             _ => import.name.map(|name| facts.name(name)),
         };
         match (target, name) {

@@ -147,7 +147,15 @@ impl Linker<'_, '_> {
                 self.keep_unproved(reference, &targets, None, site);
             }
             RefKind::Read | RefKind::Write | RefKind::Callback => {
-                let targets = self.session.resolve(reference.expr, place, Space::Value);
+                let mut targets = self.session.resolve(reference.expr, place, Space::Value);
+                if reference.kind == RefKind::Write {
+                    // The write that defines a field is no reference to it.
+                    targets.symbols.retain(|to| {
+                        let symbol = self.view.symbol(*to);
+                        to.file != self.file
+                            || (symbol.name_line, symbol.name_column) != (reference.line, reference.column)
+                    });
+                }
                 self.push(&targets, EdgeKind::References, site);
                 self.keep_unproved(reference, &targets, None, site);
             }
@@ -158,6 +166,9 @@ impl Linker<'_, '_> {
                         Denoted::Module(file) => self.session.module_symbol(file),
                         _ => continue,
                     };
+                    self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::StringPath, 8_000);
+                }
+                for to in self.session.named_by_string(reference.expr, place) {
                     self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::StringPath, 8_000);
                 }
             }
@@ -271,6 +282,7 @@ impl Linker<'_, '_> {
     fn declarations(&mut self) {
         let view = self.view;
         let facts = view.facts(self.file);
+        let autouse = self.session.autouse_fixtures(self.file);
         for (row, symbol) in facts.symbols.iter().enumerate() {
             self.session.refuel();
             let at = SymbolRef { file: self.file, symbol: SymbolId::new(row) };
@@ -282,6 +294,9 @@ impl Linker<'_, '_> {
                 SymbolKind::Variable | SymbolKind::Field => self.alias(at, site),
                 SymbolKind::Function | SymbolKind::Method if Family::of(facts.dialect) == Family::Python => {
                     let Some(scope) = symbol.scope else { continue };
+                    for to in self.session.applied_to(at, &autouse) {
+                        self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::Framework, 9_000);
+                    }
                     for param in facts.params_of(scope).to_vec() {
                         let Some(name) = param.name else { continue };
                         if let Some(to) = self.session.fixture_of(at, name) {

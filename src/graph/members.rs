@@ -164,6 +164,7 @@ impl Session<'_, '_> {
         let mro = self.bases(Query::Mro(class));
         let mut outcome = if mro.is_empty() { Outcome::Unknown } else { Outcome::Missing };
         let mut found: Vec<SymbolRef> = Vec::new();
+        let mut assigned: Vec<SymbolRef> = Vec::new();
         for base in mro.iter().skip(from) {
             match base {
                 Base::Class(at, _) => {
@@ -172,7 +173,12 @@ impl Session<'_, '_> {
                     if is_java {
                         own.retain(|m| !found.iter().any(|known| self.same_signature(*known, *m)));
                         found.extend(own);
-                    } else if !own.is_empty() {
+                    } else if own.iter().all(|m| self.is_only_assigned(*m)) {
+                        // `self.x = …` writes what an ancestor declares (a property, `x: T`).
+                        if assigned.is_empty() {
+                            assigned = own;
+                        }
+                    } else {
                         return Member::found(own.into_iter().map(Denoted::Symbol).collect());
                     }
                 }
@@ -182,9 +188,24 @@ impl Session<'_, '_> {
             }
         }
         if found.is_empty() {
+            found = assigned;
+        }
+        if found.is_empty() {
             return Member::none(outcome);
         }
         Member::found(found.into_iter().map(Denoted::Symbol).collect())
+    }
+
+    /// Whether a Python field has no declaration: only methods assign it, without a type.
+    fn is_only_assigned(&self, at: SymbolRef) -> bool {
+        let facts = self.shared.names.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        let mut bindings = self.shared.names.file(at.file).bindings_of(at.symbol).peekable();
+        Family::of(facts.dialect) == Family::Python
+            && symbol.kind == SymbolKind::Field
+            && symbol.ty.is_none()
+            && bindings.peek().is_some()
+            && bindings.all(|row| facts.bindings[row as usize].target.is_some())
     }
 
     /// Whether two Java methods have the same last segment of their qualnames.

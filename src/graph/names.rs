@@ -189,7 +189,8 @@ impl FileNames {
             match expr.kind {
                 ExprKind::Call | ExprKind::New => {
                     for (at, operand) in facts.operands_of(id).iter().enumerate().skip(1) {
-                        if matches!(facts.expr(operand.expr).kind, ExprKind::Lambda | ExprKind::Object) {
+                        if matches!(facts.expr(operand.expr).kind, ExprKind::Lambda | ExprKind::Object | ExprKind::Path)
+                        {
                             table.context.push((operand.expr, id, at as u32));
                         }
                     }

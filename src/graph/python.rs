@@ -1,10 +1,11 @@
 //! Python's frameworks as far as names go: pytest's fixtures by parameter name.
 
-use crate::facts::model::{NameId, SymbolId};
+use crate::facts::model::{ExprId, ExprKind, NameId, Role, SymbolId};
 use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Denoted, Query, Session};
+use crate::graph::scope::Place;
 use crate::graph::value::Set;
 use crate::view::{FileIdx, SymbolRef};
 
@@ -55,10 +56,113 @@ impl Session<'_, '_> {
 
     fn fixture_in(&mut self, file: FileIdx, text: crate::graph::names::Text, but: SymbolRef) -> Option<SymbolRef> {
         let denoted = self.denoted(Query::Export(file, text));
-        denoted.iter().find_map(|d| match d {
+        let by_name = denoted.iter().find_map(|d| match d {
             Denoted::Symbol(at) if *at != but && self.is_fixture(*at) => Some(*at),
             _ => None,
-        })
+        });
+        by_name.or_else(|| self.renamed_fixture(file, text))
+    }
+
+    /// A fixture that `@pytest.fixture(name="…")` calls so.
+    fn renamed_fixture(&self, file: FileIdx, text: crate::graph::names::Text) -> Option<SymbolRef> {
+        let facts = self.shared.names.view.facts(file);
+        let name = self.shared.names.name_in(file, text)?;
+        let found = facts.decorators.iter().find(|decorator| {
+            let given = self.keyword_of(file, decorator.expr, "name");
+            given.is_some_and(|given| {
+                let row = facts.expr(given);
+                row.kind == ExprKind::Path && row.name == Some(name)
+            })
+        })?;
+        let at = SymbolRef { file, symbol: found.owner };
+        self.is_fixture(at).then_some(at)
+    }
+
+    /// What a keyword argument of a call is given.
+    fn keyword_of(&self, file: FileIdx, call: ExprId, keyword: &str) -> Option<ExprId> {
+        let facts = self.shared.names.view.facts(file);
+        if facts.expr(call).kind != ExprKind::Call {
+            return None;
+        }
+        let operands = facts.operands_of(call);
+        let given = operands.iter().find(|o| o.role == Role::Keyword && facts.text(o.name) == keyword);
+        given.map(|operand| operand.expr)
+    }
+
+    /// The fixtures that pytest applies to the tests of a file unasked: its own, and those of
+    /// the conftest files above. `autouse=False` is not told from `True` (no literal is kept).
+    pub fn autouse_fixtures(&mut self, file: FileIdx) -> Vec<SymbolRef> {
+        let view = self.shared.names.view;
+        if Family::of(view.facts(file).dialect) != Family::Python {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for at in [file].into_iter().chain(self.shared.modules.conftests(view, file)) {
+            for decorator in &view.facts(at).decorators {
+                let symbol = SymbolRef { file: at, symbol: decorator.owner };
+                if self.keyword_of(at, decorator.expr, "autouse").is_some() && self.is_fixture(symbol) {
+                    found.push(symbol);
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Those of the autouse fixtures that apply to a test function: module-level ones, and
+    /// those of its class.
+    pub fn applied_to(&self, test: SymbolRef, autouse: &[SymbolRef]) -> Vec<SymbolRef> {
+        let view = self.shared.names.view;
+        let symbol = view.symbol(test);
+        if autouse.is_empty() || !view.facts(test.file).name(symbol.name).starts_with("test") {
+            return Vec::new();
+        }
+        let applies = |fixture: &&SymbolRef| {
+            let parent = view.symbol(**fixture).parent;
+            parent == Some(SymbolId::new(0)) || (fixture.file == test.file && parent == symbol.parent)
+        };
+        autouse.iter().filter(applies).copied().collect()
+    }
+
+    /// What a bare string names by the call it is given to: a fixture (`usefixtures`,
+    /// `getfixturevalue`), or a member of the first argument (`getattr`, `patch.object`).
+    pub fn named_by_string(&mut self, expr: ExprId, place: Place) -> Vec<SymbolRef> {
+        let view = self.shared.names.view;
+        let facts = view.facts(place.file);
+        if Family::of(facts.dialect) != Family::Python {
+            return Vec::new();
+        }
+        let (Some(name), Some((call, _))) = (facts.expr(expr).name, self.shared.names.file(place.file).context(expr))
+        else {
+            return Vec::new();
+        };
+        let text = self.shared.names.text(place.file, name);
+        let callee = facts.operand(call, 0).map_or("", |callee| facts.text(facts.expr(callee).name));
+        match callee {
+            "usefixtures" | "getfixturevalue" => {
+                let module = self.module_symbol(place.file);
+                let conftests = self.shared.modules.conftests(view, place.file);
+                let files = [place.file].into_iter().chain(conftests);
+                files.into_iter().find_map(|file| self.fixture_in(file, text, module)).into_iter().collect()
+            }
+            "getattr" | "setattr" | "hasattr" | "delattr" | "object" => {
+                let Some(first) = facts.operand(call, 1).filter(|first| *first != expr) else { return Vec::new() };
+                let receivers = self.eval(first, place);
+                let mut found = Vec::new();
+                for value in receivers.values() {
+                    for denoted in self.member(value, text, place.file).denoted {
+                        if let Denoted::Symbol(at) = denoted {
+                            found.push(at);
+                        }
+                    }
+                }
+                found.sort_unstable();
+                found.dedup();
+                found
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Whether a function is a pytest fixture.

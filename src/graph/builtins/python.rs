@@ -62,6 +62,8 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
             | "builtins"
             | "contextlib"
             | "asyncio"
+            | "contextvars"
+            | "queue"
     );
     if !typing {
         return None;
@@ -95,6 +97,8 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
         "ContextManager" | "AbstractContextManager" | "AsyncContextManager" | "AbstractAsyncContextManager" => {
             "context"
         }
+        "ContextVar" => "ContextVar",
+        "Queue" | "LifoQueue" | "SimpleQueue" | "PriorityQueue" => "Queue",
         "str" | "int" | "float" | "bool" | "bytes" | "complex" | "bytearray" | "memoryview" => name,
         "Generic" | "Protocol" => return Some(Set::external(name, args)),
         _ if module.is_empty() && is_global(name) => name,
@@ -182,6 +186,11 @@ pub fn call_method(class: &str, method: &str, own: &[Set], args: &[Set]) -> Opti
             Some(default) => Set::union([arg(own, 1), default.clone()]),
             None => Set::union([arg(own, 1), Set::one(Value::Null)]),
         },
+        ("ContextVar", "get") => match args.first() {
+            Some(default) => Set::union([element(), default.clone()]),
+            None => element(),
+        },
+        ("Queue", "get" | "get_nowait") => element(),
         ("dict", "values") => Set::external("iter", &[arg(own, 1)]),
         ("dict", "keys") => Set::external("iter", &[arg(own, 0)]),
         ("dict", "items") => Set::external("iter", &[Set::external("tuple", &[arg(own, 0), arg(own, 1)])]),

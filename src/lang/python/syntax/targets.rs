@@ -176,9 +176,7 @@ impl Walk<'_> {
             Some(class) => Field::Known(self.s.defined.get(&(self.s.classes[class].scope, name)).copied()),
             None => Field::Known(None),
         };
-        if !matches!(defined, Field::New(_)) {
-            self.refer(RefKind::Write, chain, attribute, target);
-        }
+        self.refer(RefKind::Write, chain, attribute, target);
         let mut binding = self.b.binding(given.origin, self.line(attribute), self.column(attribute));
         binding.target = Some(chain);
         binding.value = given.value;
