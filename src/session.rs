@@ -3,16 +3,17 @@
 //! Each question takes a snapshot first; what has not changed since the last one costs a look
 //! at the disk and nothing else.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::atlas::{Atlas, AtlasSource, Header, StoreFigures};
 use crate::base::dialect::Dialect;
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::id::{Digest, Fingerprint};
+use crate::base::id::Digest;
 use crate::base::path::RepoPath;
 use crate::extract::fingerprint::fingerprint_with;
+use crate::extract::redact::Redactor;
 use crate::git::history;
 use crate::git::read::Reader;
 use crate::git::repo::Repo;
@@ -20,7 +21,7 @@ use crate::git::snapshot::{Snapshot, SnapshotOptions};
 use crate::git::stat::StatCache;
 use crate::graph::edge::Graph;
 use crate::graph::link::link;
-use crate::index::build::{Builder, Built, Counts, Memory, Missing, counts_of};
+use crate::index::build::{Builder, Built, Counts, Fingerprints, Memory, Missing, counts_of};
 use crate::index::select::{SelectOptions, Selector};
 use crate::store::objects::Store;
 use crate::view::View;
@@ -43,7 +44,8 @@ pub struct Session {
     selector: Selector,
     select: SelectOptions,
     store: Store,
-    fingerprints: BTreeMap<Dialect, Fingerprint>,
+    fingerprints: Fingerprints,
+    redactor: Redactor,
     jobs: usize,
     state: Mutex<State>,
 }
@@ -97,7 +99,7 @@ impl Session {
     /// Opens a session on the repository that `dir` lies in.
     ///
     /// # Errors
-    /// `NotARepository`, `Git`; `Config` for globs that are none; `Store` when it cannot be opened.
+    /// `NotARepository`, `Git`; `Config` for globs and patterns that are none; `Store` when it cannot be opened.
     pub fn open(dir: &Path, options: &SessionOptions) -> Result<Self> {
         let repo = Repo::open(dir)?;
         let selector = Selector::new(&options.select)?;
@@ -107,6 +109,7 @@ impl Session {
             jobs => jobs,
         };
         let patterns = &options.redact_patterns;
+        let redactor = Redactor::new(patterns)?;
         let fingerprints = Dialect::ALL.into_iter().map(|d| (d, fingerprint_with(d, patterns))).collect();
         let session = Session {
             repo,
@@ -114,6 +117,7 @@ impl Session {
             select: options.select.clone(),
             store,
             fingerprints,
+            redactor,
             jobs,
             state: Mutex::default(),
         };
@@ -198,6 +202,7 @@ impl Session {
             selector: &self.selector,
             store: &self.store,
             fingerprints: &self.fingerprints,
+            redactor: &self.redactor,
             jobs: self.jobs,
         }
     }
@@ -327,7 +332,7 @@ impl AtlasSource for Session {
     }
 
     fn store(&self) -> Option<StoreFigures> {
-        Some(StoreFigures { n_objects: 0, n_bytes: self.store.size_bytes() })
+        Some(StoreFigures { n_objects: self.store.n_shards(), n_bytes: self.store.size_bytes() })
     }
 }
 

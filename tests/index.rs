@@ -178,6 +178,25 @@ fn revisions_are_the_trees_they_name() {
 }
 
 #[test]
+fn patterns_of_the_user_are_redacted_into_shards_of_their_own() {
+    let scratch = Scratch::new();
+    scratch.write("a.py", "def f():\n    '''Asks the host zebra-9 for help.'''\n").commit("one");
+    index(&scratch);
+    let options = SessionOptions {
+        store: Some(scratch.store()),
+        redact_patterns: vec!["zebra-[0-9]".to_owned()],
+        ..SessionOptions::default()
+    };
+    let session = Session::open(&scratch.root, &options).unwrap();
+    assert_eq!(session.index(false).unwrap().counts.parsed, 1);
+    let view = &session.fresh().unwrap().view;
+    assert!(!view.files[0].facts.names.iter().any(|name| name.contains("zebra")));
+    assert_eq!(session.store().unwrap().n_objects, 2);
+    let bad = SessionOptions { redact_patterns: vec!["(".to_owned()], ..options };
+    assert_eq!(Session::open(&scratch.root, &bad).err().unwrap().kind, ErrorKind::Config);
+}
+
+#[test]
 fn peeking_writes_nothing() {
     let scratch = polyglot();
     scratch.commit("one");

@@ -50,7 +50,9 @@ pub(crate) fn snapshot(
         Error::new(ErrorKind::Git, "cannot read git's index").hint("`git status` says what is wrong").source(source)
     };
     let started = std::time::SystemTime::now();
-    let index = git.index_or_empty().map_err(broken)?;
+    // As git itself does, the index is read without hashing it.
+    let index = gix::index::File::at_or_default(git.index_path(), git.object_hash(), true, Default::default());
+    let index = index.map_err(broken)?;
     let commit = history::head(git)?;
     let head = head(git, &index, commit.as_deref())?;
     let sparse = expand_sparse(git, &index).map_err(broken)?;

@@ -9,7 +9,8 @@ use crate::base::error::{ErrorKind, Result};
 use crate::base::id::{BlobId, Fingerprint, ShardKey};
 use crate::base::parallel::each;
 use crate::base::path::RepoPath;
-use crate::extract::{extract, screen};
+use crate::extract::redact::Redactor;
+use crate::extract::{extract_with, screen};
 use crate::facts::model::{FileFacts, Status};
 use crate::git::read::Reader;
 use crate::git::repo::Repo;
@@ -29,6 +30,8 @@ pub struct Builder<'a> {
     pub store: &'a Store,
     /// The extractor's fingerprint of every dialect.
     pub fingerprints: &'a Fingerprints,
+    /// What is taken out of facts; the fingerprints know its patterns.
+    pub redactor: &'a Redactor,
     /// Threads; at least 1.
     pub jobs: usize,
 }
@@ -239,7 +242,7 @@ impl Builder<'_> {
         }
         Outcome::Facts(Arc::new(match screen::screen(&bytes) {
             Some(reason) => screen::skipped(dialect, &bytes, reason),
-            None => extract(dialect, &bytes),
+            None => extract_with(dialect, &bytes, self.redactor),
         }))
     }
 

@@ -164,6 +164,15 @@ impl Store {
         self.write(&self.manifest_path(tree), manifest.encode().as_bytes())
     }
 
+    /// How many shards there are: rows of packs and loose files, twins counted each.
+    pub fn n_shards(&self) -> usize {
+        self.refresh();
+        let n_packed: usize = self.packs().iter().map(|pack| pack.n_rows()).sum();
+        let folders = fs::read_dir(self.dir.join("loose")).into_iter().flatten().flatten();
+        let n_loose: usize = folders.map(|folder| fs::read_dir(folder.path()).map_or(0, Iterator::count)).sum();
+        n_packed + n_loose
+    }
+
     /// The bytes of all files in the store.
     pub fn size_bytes(&self) -> u64 {
         size_of_folder(&self.dir)
