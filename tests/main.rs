@@ -10,4 +10,5 @@ mod index;
 mod java_hashes;
 mod link;
 mod secrets;
+mod replay;
 mod store;
