@@ -141,9 +141,12 @@ impl Session<'_, '_> {
                 };
                 builtins::call_method(family, name, own, args, &mut by_lambda)
             }
-            Value::Null | Value::Module(_) | Value::Namespace(_) | Value::Object(..) | Value::Super(_) => {
-                Set::unknown()
-            }
+            Value::Null
+            | Value::Module(_)
+            | Value::Namespace(_)
+            | Value::Object(..)
+            | Value::Super(_)
+            | Value::Anonymous(..) => Set::unknown(),
         }
     }
 
@@ -408,6 +411,10 @@ impl Session<'_, '_> {
             // A default of `None` says nothing of what callers give.
             sets.push(if set.is_bare() { Set::unknown() } else { set.or_unknown() });
         }
+        if let (Some(name), None) = (param.name, param.ty) {
+            let later = self.reassigned(file, param.scope, name, &Denoted::Param(file, row));
+            sets.extend(later.into_iter().map(Set::or_unknown));
+        }
         let set = if sets.is_empty() { Set::unknown() } else { Set::union(sets) };
         rest_of(family, param.kind, set)
     }
@@ -424,103 +431,6 @@ impl Session<'_, '_> {
         let of_class = self.has_decorator(method, &["classmethod"])
             || matches!(name, "__new__" | "__init_subclass__" | "__class_getitem__");
         Some(Set::one(if of_class { Value::Class(class) } else { Value::TypeParam(class, SELF) }))
-    }
-
-    /// The type of a lambda's parameter by the parameter that the lambda is given for.
-    fn contextual_param(&mut self, file: FileIdx, scope: ScopeId, position: usize) -> Set {
-        let facts = self.shared.names.view.facts(file);
-        let table = self.shared.names.file(file);
-        let Some(lambda) = table.expr_of_scope(scope) else { return Set::unknown() };
-        let place_scope = facts.scope(scope).parent.unwrap_or(ScopeId::new(0));
-        if let Some((call, argument)) = table.context(lambda) {
-            let line = facts.scope(scope).start_line;
-            let place = Place { file, scope: place_scope, line };
-            let Some(callee) = facts.operand(call, 0) else { return Set::unknown() };
-            let callees = self.eval(callee, place);
-            return callees.flat_map(|value| self.param_of_argument(value, argument as usize - 1, position, place));
-        }
-        let declared = table.binding_of_value(lambda).and_then(|row| facts.bindings[row as usize].ty);
-        match declared {
-            Some(ty) => {
-                let place = Place { file, scope: place_scope, line: u32::MAX };
-                let shape = self.type_value(ty, place);
-                shape.flat_map(|value| self.param_of_shape(value, position))
-            }
-            None => Set::unknown(),
-        }
-    }
-
-    /// Parameter `position` of the function type that argument `argument` of a callee has.
-    fn param_of_argument(&mut self, callee: &Value, argument: usize, position: usize, place: Place) -> Set {
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
-        let (at, receiver) = match callee {
-            Value::Function(at) => (*at, None),
-            Value::Bound(at, receiver) => (*at, Some(receiver)),
-            Value::Class(class) => match self.constructors(*class).first() {
-                Some(constructor) => (*constructor, None),
-                None => return Set::unknown(),
-            },
-            Value::ExternalInstance(name, args) => return builtins::callback_param(family, name, args, position),
-            _ => return Set::unknown(),
-        };
-        let facts = self.shared.names.view.facts(at.file);
-        let symbol = facts.symbol(at.symbol);
-        let Some(scope) = symbol.scope else { return Set::unknown() };
-        let skip = usize::from(family == Family::Python && receiver.is_some());
-        let params = facts.params_of(scope);
-        let param = params.iter().filter(|p| p.kind != ParamKind::This).nth(argument + skip);
-        let Some(ty) = param.and_then(|p| p.ty) else { return Set::unknown() };
-        let there = Place { file: at.file, scope, line: u32::MAX };
-        let shape = self.type_value(ty, there);
-        let set = shape.flat_map(|value| self.param_of_shape(value, position));
-        match (receiver, symbol.parent) {
-            (Some(receiver), Some(parent)) => {
-                let env = self.env_of_any(receiver, SymbolRef { symbol: parent, ..at });
-                substitute(&set, &env)
-            }
-            _ => set,
-        }
-    }
-
-    /// Parameter `position` of a function type, or of the one method of an interface.
-    fn param_of_shape(&mut self, shape: &Value, position: usize) -> Set {
-        match shape {
-            Value::Shape(file, ty, owner) => {
-                let facts = self.shared.names.view.facts(*file);
-                let place = self.place_of(SymbolRef { file: *file, symbol: *owner });
-                let params = facts
-                    .operands_of_type(*ty)
-                    .iter()
-                    .filter(|o| matches!(o.role, TypeRole::Param | TypeRole::RestParam));
-                match params.clone().nth(position) {
-                    Some(param) if facts.type_row(*ty).kind == TypeKind::Func => self.type_value(param.ty, place),
-                    _ => Set::unknown(),
-                }
-            }
-            Value::Instance(class, _) => {
-                let facts = self.shared.names.view.facts(class.file);
-                let methods: Vec<_> = self
-                    .shared
-                    .names
-                    .file(class.file)
-                    .children(class.symbol)
-                    .filter(|child| {
-                        let symbol = facts.symbol(*child);
-                        symbol.kind == SymbolKind::Signature
-                            || (symbol.kind == SymbolKind::Method
-                                && !symbol.flags.has(SymbolFlags::STATIC)
-                                && !symbol.flags.has(SymbolFlags::DEFAULT_METHOD))
-                    })
-                    .collect();
-                let [method] = methods[..] else { return Set::unknown() };
-                let Some(scope) = facts.symbol(method).scope else { return Set::unknown() };
-                let Some(ty) = facts.params_of(scope).get(position).and_then(|p| p.ty) else { return Set::unknown() };
-                let set = self.type_value(ty, Place { file: class.file, scope, line: u32::MAX });
-                let env = self.env_of(shape, *class);
-                substitute(&set, &env)
-            }
-            _ => Set::unknown(),
-        }
     }
 
     /// The symbols that a set's callable values are, for references to them.

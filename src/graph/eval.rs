@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::facts::model::{
-    Binding, ExprId, ExprKind, LiteralKind, NarrowingKind, Origin, Role, ScopeKind, SeqKind, Step, StepKind, SymbolId,
-    SymbolKind,
+    Binding, ExprId, ExprKind, LiteralKind, NameId, NarrowingKind, Origin, Role, ScopeId, ScopeKind, SeqKind, Step,
+    StepKind, SymbolId, SymbolKind,
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
 use crate::graph::modules::{Family, Target};
-use crate::graph::names::Text;
+use crate::graph::names::{Text, root_name};
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::{Place, Space};
 use crate::graph::types::{SELF, literal};
@@ -113,7 +113,13 @@ impl Session<'_, '_> {
             },
             ExprKind::Jsx => Set::one(Value::External(Arc::from("jsx"))),
             ExprKind::Value => first.map_or_else(Set::unknown, |e| self.eval(e, place)),
+            // Its kind is stored one up, so that 0 says that it is not known.
+            ExprKind::Operator if row.detail > 0 => literal(family, row.detail - 1),
             ExprKind::Operator => Set::one(Value::External(Arc::from("operator"))).or_unknown(),
+            ExprKind::TypeValue if family == Family::Java => {
+                let class = row.ty.map_or_else(Set::unknown, |ty| self.type_value(ty, place));
+                Set::external("Class", &[class])
+            }
             ExprKind::TypeValue => match row.ty {
                 Some(ty) => self.type_value(ty, place).flat_map(|value| match value {
                     Value::Instance(class, _) => Set::one(Value::Class(*class)),
@@ -149,56 +155,26 @@ impl Session<'_, '_> {
             return builtins::global(family, text).unwrap_or_else(Set::unknown);
         }
         let sets: Vec<Set> = meaning.denoted.iter().map(|d| self.denoted_value(d)).collect();
-        let mut set = Set::union(sets);
-        if family != Family::Python && !meaning.imported {
-            set = self.with_reassigned(set, name, place, &meaning.denoted);
-        }
-        set
+        Set::union(sets)
     }
 
-    /// Adds what later assignments give a declared name, where the declaration has no type.
-    fn with_reassigned(
-        &mut self,
-        set: Set,
-        name: crate::facts::model::NameId,
-        place: Place,
-        denoted: &[Denoted],
-    ) -> Set {
-        let facts = self.shared.names.view.facts(place.file);
-        let typed = denoted.iter().any(|d| match d {
-            Denoted::Binding(_, row) => facts.bindings[*row as usize].ty.is_some(),
-            Denoted::Param(_, row) => facts.params[*row as usize].ty.is_some(),
-            Denoted::Symbol(at) => self.shared.names.view.symbol(*at).ty.is_some(),
-            _ => true,
-        });
-        if typed {
-            return set;
-        }
-        let rows: Vec<u32> = self.shared.names.file(place.file).reassigned(name).collect();
-        let mut sets = vec![set];
+    /// What later assignments give a name whose declaration is `declared`, in `scope`.
+    pub fn reassigned(&mut self, file: FileIdx, scope: ScopeId, name: NameId, declared: &Denoted) -> Vec<Set> {
+        let facts = self.shared.names.view.facts(file);
+        let around = facts.scope(scope);
+        let rows: Vec<u32> = self.shared.names.file(file).reassigned(name).collect();
+        let mut sets = Vec::new();
         for row in rows {
             let binding = &facts.bindings[row as usize];
-            let there = Place { file: place.file, scope: binding.scope, line: binding.line };
-            if self.meaning(there, name, Space::Value).denoted == denoted {
-                sets.push(self.values(Query::Binding(place.file, row)));
+            if binding.line < around.start_line || binding.line > around.end_line {
+                continue;
+            }
+            let there = Place { file, scope: binding.scope, line: binding.line };
+            if self.meaning(there, name, Space::Value).denoted.contains(declared) {
+                sets.push(self.values(Query::Binding(file, row)));
             }
         }
-        let mut union = Set::union(sets);
-        // A declaration without a value is no evidence of another one.
-        if !union.values().is_empty() && denoted.iter().all(|d| self.is_bare_declaration(d)) {
-            union.open = false;
-        }
-        union
-    }
-
-    fn is_bare_declaration(&self, denoted: &Denoted) -> bool {
-        match denoted {
-            Denoted::Binding(file, row) => {
-                let binding = &self.shared.names.view.facts(*file).bindings[*row as usize];
-                binding.value.is_none() && binding.ty.is_none()
-            }
-            _ => false,
-        }
+        sets
     }
 
     /// `this`, or Java's `Outer.this` with its name.
@@ -210,6 +186,10 @@ impl Session<'_, '_> {
             match row.kind {
                 ScopeKind::Class => {
                     let wanted = name.is_empty() || name == "this" || facts.name(facts.symbol(row.owner).name) == name;
+                    if wanted && facts.symbol(row.owner).scope != Some(id) && Family::of(facts.dialect) == Family::Java
+                    {
+                        return Set::one(Value::Anonymous(place.file, id));
+                    }
                     if wanted {
                         return Set::one(Value::TypeParam(SymbolRef { file: place.file, symbol: row.owner }, SELF));
                     }
@@ -254,7 +234,7 @@ impl Session<'_, '_> {
         Set::unknown()
     }
 
-    fn param_scope(&self, place: Place) -> crate::facts::model::ScopeId {
+    fn param_scope(&self, place: Place) -> ScopeId {
         let facts = self.shared.names.view.facts(place.file);
         let mut at = place.scope;
         loop {
@@ -342,7 +322,9 @@ impl Session<'_, '_> {
             return set;
         }
         let mut narrowed = set;
-        for narrowing in &facts.narrowings {
+        let Some(root) = root_name(facts, expr) else { return narrowed };
+        for row in self.shared.names.file(place.file).narrowings(root) {
+            let narrowing = &facts.narrowings[row as usize];
             if narrowing.start_line > place.line || narrowing.end_line < place.line {
                 continue;
             }
@@ -492,6 +474,9 @@ impl Session<'_, '_> {
         if let (SymbolKind::Property, Some(_), true) = (symbol.kind, symbol.scope, sets.is_empty()) {
             sets.push(self.values(Query::Returns(at)));
         }
+        if symbol.kind == SymbolKind::Variable {
+            sets.extend(self.reassigned(at.file, symbol.declared_in, symbol.name, &Denoted::Symbol(at)));
+        }
         if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
     }
 
@@ -510,15 +495,19 @@ impl Session<'_, '_> {
                 };
             }
         }
-        let Some(value) = binding.value else { return Set::unknown() };
-        let set = self.eval(value, place);
-        let set = self.by_origin(set, binding.origin, place);
-        let mut set = self.stepped(set, binding, place);
-        if let Some(default) = binding.default {
-            let default = self.eval(default, place);
-            set = Set::union([set, default]);
+        let mut sets = Vec::new();
+        if let Some(value) = binding.value {
+            let set = self.eval(value, place);
+            let set = self.by_origin(set, binding.origin, place);
+            sets.push(self.stepped(set, binding, place));
         }
-        set
+        if let Some(default) = binding.default {
+            sets.push(self.eval(default, place));
+        }
+        if let (Some(name), false) = (binding.name, binding.origin == Origin::Reassign) {
+            sets.extend(self.reassigned(file, binding.scope, name, &Denoted::Binding(file, row)));
+        }
+        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
     }
 
     fn by_origin(&mut self, set: Set, origin: Origin, place: Place) -> Set {

@@ -59,9 +59,11 @@ impl Session<'_, '_> {
                 }
             }
             Family::Ecma if name != "default" => {
-                for export in facts.exports.iter().filter(|e| e.kind == ExportKind::Star) {
-                    if let Target::File(target) = self.module_named(file, export.module) {
-                        targets.push(target);
+                for (row, export) in facts.exports.iter().enumerate() {
+                    if export.kind == ExportKind::Star
+                        && let Target::File(target) = self.shared.modules.of_export(file, row as u32)
+                    {
+                        targets.push(*target);
                     }
                 }
             }
@@ -124,17 +126,17 @@ impl Session<'_, '_> {
                 }
                 ExportKind::Default if wanted == "default" => self.exported(file, row as u32, &mut found),
                 ExportKind::Reexport if named => {
-                    if let (Target::File(target), Some(local)) = (self.module_named(file, export.module), export.local)
-                    {
+                    let target = self.shared.modules.of_export(file, row as u32);
+                    if let (Target::File(target), Some(local)) = (target, export.local) {
                         let text = self.shared.names.text(file, local);
-                        found.extend(self.denoted(Query::Export(target, text)).iter().cloned());
-                    } else if let Target::External(module) = self.module_named(file, export.module) {
+                        found.extend(self.denoted(Query::Export(*target, text)).iter().cloned());
+                    } else if let Target::External(module) = target {
                         found.push(Denoted::External(Arc::from(format!("{module}.{}", facts.text(export.local)))));
                     }
                 }
-                ExportKind::Namespace if named => match self.module_named(file, export.module) {
-                    Target::File(target) => found.push(Denoted::Module(target)),
-                    Target::External(module) => found.push(Denoted::External(module)),
+                ExportKind::Namespace if named => match self.shared.modules.of_export(file, row as u32) {
+                    Target::File(target) => found.push(Denoted::Module(*target)),
+                    Target::External(module) => found.push(Denoted::External(module.clone())),
                     Target::Namespace(_) | Target::Missing => {}
                 },
                 ExportKind::Assign if wanted == "default" => self.exported(file, row as u32, &mut found),

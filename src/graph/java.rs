@@ -17,6 +17,13 @@ use crate::view::{FileIdx, SymbolRef};
 /// The line of a place in a class's own header, where its inherited names are not yet visible.
 pub const HEADER: u32 = 0;
 
+/// A class around a place.
+#[derive(Clone, Copy, Debug)]
+enum Around {
+    Class(SymbolRef),
+    Anonymous(ScopeId),
+}
+
 impl Session<'_, '_> {
     /// What a simple name means (JLS 6.4, 6.5): locals, fields of the classes around, types.
     pub fn java_meaning(&mut self, place: Place, name: NameId, space: Space) -> Meaning {
@@ -31,8 +38,11 @@ impl Session<'_, '_> {
         if local.declared && !at_top {
             return local;
         }
-        for class in self.classes_around(place) {
-            let found = self.java_members(class, text, space);
+        for around in self.classes_around(place) {
+            let found = match around {
+                Around::Class(class) => self.java_members(class, text, space),
+                Around::Anonymous(scope) => self.anonymous_members(place.file, scope, text, space),
+            };
             if !found.is_empty() {
                 return Meaning { denoted: found, imported: false, declared: true };
             }
@@ -76,39 +86,78 @@ impl Session<'_, '_> {
     }
 
     /// The classes around a place, innermost first; in a class's header without that class.
-    fn classes_around(&self, place: Place) -> Vec<SymbolRef> {
+    fn classes_around(&self, place: Place) -> Vec<Around> {
         let facts = self.shared.names.view.facts(place.file);
         let mut classes = Vec::new();
         let mut at = Some(place.scope);
         while let Some(id) = at {
             let row = facts.scope(id);
             if row.kind == ScopeKind::Class && !(place.line == HEADER && id == place.scope) {
-                classes.push(SymbolRef { file: place.file, symbol: row.owner });
+                classes.push(if facts.symbol(row.owner).scope == Some(id) {
+                    Around::Class(SymbolRef { file: place.file, symbol: row.owner })
+                } else {
+                    Around::Anonymous(id)
+                });
             }
             at = row.parent;
         }
         classes
     }
 
+    /// What the instances of an anonymous class are besides: its supertype.
+    pub fn anonymous_bases(&mut self, file: FileIdx, scope: ScopeId) -> Set {
+        let facts = self.shared.names.view.facts(file);
+        let Some(expr) = self.shared.names.file(file).expr_of_scope(scope) else { return Set::unknown() };
+        let place = Place { file, scope: facts.scope(scope).parent.unwrap_or(ScopeId::new(0)), line: u32::MAX };
+        match (facts.expr(expr).ty, facts.operand(expr, 0)) {
+            (Some(ty), _) => self.type_value(ty, place),
+            // The body of an enum constant: its class is the enum.
+            (None, Some(callee)) => {
+                let denoted = self.denoted_type(callee, place);
+                let classes = denoted.iter().filter_map(|d| match d {
+                    Denoted::Symbol(class) => Some(Set::one(Value::Instance(*class, Arc::from([])))),
+                    _ => None,
+                });
+                let classes: Vec<Set> = classes.collect();
+                if classes.is_empty() { Set::unknown() } else { Set::union(classes) }
+            }
+            (None, None) => Set::unknown(),
+        }
+    }
+
+    fn anonymous_members(&mut self, file: FileIdx, scope: ScopeId, text: Text, space: Space) -> Vec<Denoted> {
+        let own = self.members_of_scope(file, scope, text);
+        let kept: Vec<Denoted> = own.into_iter().filter(|m| self.is_in_space(*m, space)).map(Denoted::Symbol).collect();
+        if !kept.is_empty() {
+            return kept;
+        }
+        let bases = self.anonymous_bases(file, scope);
+        let mut found = Vec::new();
+        for value in bases.values() {
+            if let Value::Instance(class, _) = value {
+                found.extend(self.java_members(*class, text, space));
+            }
+        }
+        found
+    }
+
+    fn is_in_space(&self, member: SymbolRef, space: Space) -> bool {
+        let kind = self.shared.names.view.symbol(member).kind;
+        match space {
+            Space::Type => kind.is_class(),
+            Space::Value => !kind.is_function(),
+        }
+    }
+
     /// Fields (value space) or member types (type space, and values that name a type) of a class
     /// and its ancestors.
     fn java_members(&mut self, class: SymbolRef, text: Text, space: Space) -> Vec<Denoted> {
         let mro = self.bases(Query::Mro(class));
-        let view = self.shared.names.view;
         for base in mro.iter() {
             let Base::Class(at, _) = base else { continue };
             let own = self.own_members(*at, text);
-            let kept: Vec<Denoted> = own
-                .into_iter()
-                .filter(|m| {
-                    let kind = view.symbol(*m).kind;
-                    match space {
-                        Space::Type => kind.is_class(),
-                        Space::Value => !kind.is_function(),
-                    }
-                })
-                .map(Denoted::Symbol)
-                .collect();
+            let kept: Vec<Denoted> =
+                own.into_iter().filter(|m| self.is_in_space(*m, space)).map(Denoted::Symbol).collect();
             if !kept.is_empty() {
                 return kept;
             }
@@ -257,18 +306,27 @@ impl Session<'_, '_> {
         let Some(name) = row.name else { return Default::default() };
         let name_text = self.shared.names.text(place.file, name);
         if row.kind == ExprKind::Name {
-            for class in self.classes_around(place) {
-                let member = self.member(&Value::Class(class), name_text, place.file);
+            let mut external = false;
+            for around in self.classes_around(place) {
+                let (value, receiver) = match around {
+                    Around::Class(class) => (Value::Class(class), Value::TypeParam(class, crate::graph::types::SELF)),
+                    Around::Anonymous(scope) => {
+                        (Value::Anonymous(place.file, scope), Value::Anonymous(place.file, scope))
+                    }
+                };
+                let member = self.member(&value, name_text, place.file);
                 let methods = self.methods_of(&member.denoted);
                 if !methods.is_empty() {
-                    let receiver = Value::TypeParam(class, crate::graph::types::SELF);
                     return (methods, vec![receiver], None);
                 }
-                if member.outcome == Outcome::External && member.denoted.is_empty() {
-                    return (Vec::new(), Vec::new(), Some(Set::one(Value::External(Arc::from(text)))));
-                }
+                // An outside ancestor may have it; a class further out that does is likelier.
+                external |= member.outcome == Outcome::External;
             }
-            return self.java_static(name, place);
+            let found = self.java_static(name, place);
+            if found.0.is_empty() && external {
+                return (Vec::new(), Vec::new(), Some(Set::one(Value::External(Arc::from(text)))));
+            }
+            return found;
         }
         let Some(base) = facts.operand(callee, 0) else { return Default::default() };
         let set = self.eval(base, place);
@@ -429,6 +487,10 @@ impl Session<'_, '_> {
                 }
             }
             Value::ExternalInstance(name, _) => fit_external(name, param, primitive),
+            Value::Anonymous(file, scope) => {
+                let bases = self.anonymous_bases(*file, *scope);
+                self.fit(&bases, param)
+            }
             Value::TypeParam(owner, at) => {
                 let bound = self.bound_of(*owner, *at);
                 match bound.values().first() {
@@ -463,7 +525,7 @@ fn fit_external(name: &str, param: &str, primitive: bool) -> Option<i32> {
     let rank = |n: &str| NUMBERS.iter().position(|known| *known == n);
     let from = if name == "char" { rank("short") } else { rank(name) };
     if let (Some(from), Some(to)) = (from, rank(param)) {
-        return (from < to).then_some(8 - (to - from) as i32);
+        return (from < to).then(|| 8 - (to - from) as i32);
     }
     let value_is_primitive = rank(name).is_some() || matches!(name, "boolean" | "char");
     let boxed = BOXES.iter().any(|(small, big)| (*small == name && *big == param) || (*big == name && *small == param));
@@ -473,7 +535,8 @@ fn fit_external(name: &str, param: &str, primitive: bool) -> Option<i32> {
     if value_is_primitive {
         return match param {
             "Object" => Some(1),
-            "Number" | "Comparable" | "Serializable" => (name != "boolean").then_some(2),
+            "Number" => (!matches!(name, "boolean" | "char")).then_some(2),
+            "Comparable" | "Serializable" => Some(2),
             _ => None,
         };
     }
@@ -481,6 +544,15 @@ fn fit_external(name: &str, param: &str, primitive: bool) -> Option<i32> {
         (_, "Object") => Some(1),
         ("String", "CharSequence" | "Comparable" | "Serializable") => Some(5),
         ("String", _) => None,
+        ("Class", "Type" | "Serializable" | "GenericDeclaration" | "AnnotatedElement") => Some(5),
+        ("Class", _) => None,
+        (_, "String" | "Class") => None,
+        (_, "Throwable" | "Exception" | "RuntimeException" | "IOException") if is_exception(name) => Some(5),
+        _ if is_exception(name)
+            || BOXES.iter().any(|(_, big)| *big == name && param != "Number" && param != "Comparable") =>
+        {
+            None
+        }
         _ if primitive => None,
         _ if name.ends_with(param) => Some(5),
         // How outside types relate is not known.
@@ -499,4 +571,8 @@ pub fn parameter_names(qualname: &str) -> Vec<&str> {
 /// Whether a symbol kind may have overloads by parameter types.
 pub fn has_overloads(kind: SymbolKind) -> bool {
     kind.is_function()
+}
+
+fn is_exception(name: &str) -> bool {
+    name.ends_with("Exception") || name.ends_with("Error") || name == "Throwable"
 }

@@ -280,6 +280,7 @@ impl Linker<'_, '_> {
 
     /// Edges of declarations as such: aliases, overriding, fixtures by parameter name.
     fn declarations(&mut self) {
+        self.anonymous_overrides();
         let view = self.view;
         let facts = view.facts(self.file);
         let autouse = self.session.autouse_fixtures(self.file);

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::facts::model::{ExprKind, HeritageKind, NameId, Role, ScopeId, SymbolFlags, SymbolKind, TypeRole};
+use crate::facts::model::{
+    ExprKind, HeritageKind, NameId, Role, ScopeId, SymbolFlags, SymbolId, SymbolKind, TypeRole, Visibility,
+};
 use crate::facts::table::Id;
 use crate::graph::builtins;
-use crate::graph::modules::Family;
+use crate::graph::modules::{Family, java_package};
 use crate::graph::names::{Decl, Text};
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
@@ -132,20 +134,18 @@ impl Session<'_, '_> {
 
     /// The members of exactly this class with that name, in source order.
     pub fn own_members(&self, class: SymbolRef, text: Text) -> Vec<SymbolRef> {
-        let facts = self.shared.names.view.facts(class.file);
-        let (Some(name), Some(scope)) = (self.shared.names.name_in(class.file, text), facts.symbol(class.symbol).scope)
-        else {
-            return Vec::new();
-        };
-        let mut found: Vec<SymbolRef> = self
-            .shared
-            .names
-            .file(class.file)
-            .decls(scope, name)
+        let scope = self.shared.names.view.symbol(class).scope;
+        scope.map_or_else(Vec::new, |scope| self.members_of_scope(class.file, scope, text))
+    }
+
+    /// The symbols that a scope declares under a name, implementations before overload signatures.
+    pub fn members_of_scope(&self, file: FileIdx, scope: ScopeId, text: Text) -> Vec<SymbolRef> {
+        let facts = self.shared.names.view.facts(file);
+        let Some(name) = self.shared.names.name_in(file, text) else { return Vec::new() };
+        let decls = self.shared.names.file(file).decls(scope, name);
+        let mut found: Vec<SymbolRef> = decls
             .filter_map(|decl| match decl {
-                Decl::Symbol(row) => {
-                    Some(SymbolRef { file: class.file, symbol: crate::facts::model::SymbolId::new(row as usize) })
-                }
+                Decl::Symbol(row) => Some(SymbolRef { file, symbol: SymbolId::new(row as usize) }),
                 _ => None,
             })
             .collect();
@@ -171,6 +171,7 @@ impl Session<'_, '_> {
                     let mut own = self.own_members(*at, text);
                     own.extend(self.assigned_members(*at, text));
                     if is_java {
+                        own.retain(|m| self.is_inherited(*m, class));
                         own.retain(|m| !found.iter().any(|known| self.same_signature(*known, *m)));
                         found.extend(own);
                     } else if own.iter().all(|m| self.is_only_assigned(*m)) {
@@ -206,6 +207,18 @@ impl Session<'_, '_> {
             && symbol.ty.is_none()
             && bindings.peek().is_some()
             && bindings.all(|row| facts.bindings[row as usize].target.is_some())
+    }
+
+    /// Whether a Java member is one of `class` as well: private ones are not inherited, those of
+    /// a package only within it. Within one file all are accessible.
+    fn is_inherited(&self, member: SymbolRef, class: SymbolRef) -> bool {
+        let view = self.shared.names.view;
+        member.file == class.file
+            || match view.symbol(member).visibility {
+                Visibility::Public | Visibility::Protected => true,
+                Visibility::Package => java_package(view, member.file) == java_package(view, class.file),
+                Visibility::Private => false,
+            }
     }
 
     /// Whether two Java methods have the same last segment of their qualnames.
@@ -274,6 +287,14 @@ impl Session<'_, '_> {
                     }
                 }
                 member
+            }
+            Value::Anonymous(file, scope) => {
+                let own = self.members_of_scope(*file, *scope, text);
+                if !own.is_empty() {
+                    return Member::found(own.into_iter().map(Denoted::Symbol).collect());
+                }
+                let bases = self.anonymous_bases(*file, *scope);
+                self.member_of_set(&bases, text, from, passed)
             }
             Value::Super(class) => self.along_mro(*class, text, 1),
             Value::TypeParam(owner, at) => {
@@ -383,10 +404,7 @@ impl Session<'_, '_> {
                 .file(file)
                 .decls(scope, name)
                 .filter_map(|decl| match decl {
-                    Decl::Symbol(row) => Some(Denoted::Symbol(SymbolRef {
-                        file,
-                        symbol: crate::facts::model::SymbolId::new(row as usize),
-                    })),
+                    Decl::Symbol(row) => Some(Denoted::Symbol(SymbolRef { file, symbol: SymbolId::new(row as usize) })),
                     _ => None,
                 })
                 .collect();
@@ -427,7 +445,7 @@ impl Session<'_, '_> {
         if let Some(scope) = row.scope {
             for decl in self.shared.names.file(file).decls(scope, name) {
                 if let Decl::Symbol(row) = decl {
-                    let symbol = crate::facts::model::SymbolId::new(row as usize);
+                    let symbol = SymbolId::new(row as usize);
                     return Member::found(vec![Denoted::Symbol(SymbolRef { file, symbol })]);
                 }
             }

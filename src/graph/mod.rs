@@ -3,6 +3,7 @@
 pub mod builtins;
 pub mod call;
 pub mod candidates;
+pub mod context;
 pub mod edge;
 pub mod eval;
 pub mod exports;

@@ -56,6 +56,8 @@ pub struct Modules {
     java_packages: BTreeSet<String>,
     /// What each import row of each file resolves to.
     imports: Vec<Vec<Target>>,
+    /// What each export row's module resolves to; `Missing` where it names none.
+    exports: Vec<Vec<Target>>,
 }
 
 impl Modules {
@@ -68,6 +70,7 @@ impl Modules {
             java_types: HashMap::new(),
             java_packages: BTreeSet::new(),
             imports: Vec::new(),
+            exports: Vec::new(),
         };
         for file in view.indices() {
             if view.file(file).dialect == Dialect::Java {
@@ -79,7 +82,21 @@ impl Modules {
             .par_iter()
             .map(|file| file.facts.imports.iter().map(|import| modules.import(view, file, import)).collect())
             .collect();
+        modules.exports = view
+            .files
+            .par_iter()
+            .map(|file| {
+                let target = |module| modules.specifier(view, &file.path, file.dialect, 0, module);
+                let rows = file.facts.exports.iter();
+                rows.map(|e| e.module.map_or(Target::Missing, |m| target(file.facts.name(m)))).collect()
+            })
+            .collect();
         modules
+    }
+
+    /// What an export row's module resolves to.
+    pub fn of_export(&self, file: FileIdx, row: u32) -> &Target {
+        &self.exports[file.0 as usize][row as usize]
     }
 
     /// What an import row resolves to (Java: its package or type is found by the linker).

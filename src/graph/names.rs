@@ -43,9 +43,13 @@ pub struct FileNames {
     children: Vec<(SymbolId, SymbolId)>,
     /// (scope, row of its returns), sorted.
     returns: Vec<(ScopeId, u32)>,
+    /// (root name of the chain, row of `narrowings`), sorted; `None` is `this` without a name.
+    narrowings: Vec<(Option<NameId>, u32)>,
+    /// (returned expression, row of `returns`), sorted.
+    returned: Vec<(ExprId, u32)>,
     /// (scope, import row) of star imports, sorted.
     stars: Vec<u32>,
-    /// The call and argument position in which a lambda or function expression stands.
+    /// (lambda or literal, the expression it is an operand of, position), sorted.
     context: Vec<(ExprId, ExprId, u32)>,
     /// (binding's value, binding row), sorted: which binding an expression initialises.
     values: Vec<(ExprId, u32)>,
@@ -183,21 +187,32 @@ impl FileNames {
         for (row, binding) in facts.bindings.iter().enumerate() {
             table.index_binding(facts, row as u32, binding);
         }
+        for (row, narrowing) in facts.narrowings.iter().enumerate() {
+            if let Some(root) = root_name(facts, narrowing.chain) {
+                table.narrowings.push((root, row as u32));
+            }
+        }
+        table.narrowings.sort_unstable();
         table.returns = facts.returns.iter().enumerate().map(|(row, r)| (r.scope, row as u32)).collect();
+        table.returned = facts.returns.iter().enumerate().map(|(row, r)| (r.expr, row as u32)).collect();
         for (row, expr) in facts.exprs.iter().enumerate() {
             let id = ExprId::new(row);
             match expr.kind {
                 ExprKind::Call | ExprKind::New => {
-                    for (at, operand) in facts.operands_of(id).iter().enumerate().skip(1) {
-                        if matches!(facts.expr(operand.expr).kind, ExprKind::Lambda | ExprKind::Object | ExprKind::Path)
-                        {
-                            table.context.push((operand.expr, id, at as u32));
-                        }
+                    table.index_context(facts, id);
+                    if let Some(scope) = expr.scope {
+                        table.lambdas.push((scope, id));
                     }
+                }
+                ExprKind::Seq | ExprKind::Choice | ExprKind::Cast | ExprKind::Value | ExprKind::Jsx => {
+                    table.index_context(facts, id);
                 }
                 ExprKind::Lambda | ExprKind::Object | ExprKind::ClassValue => {
                     if let Some(scope) = expr.scope {
                         table.lambdas.push((scope, id));
+                    }
+                    if expr.kind == ExprKind::Object {
+                        table.index_context(facts, id);
                     }
                 }
                 _ => {}
@@ -210,11 +225,23 @@ impl FileNames {
         table.reassigned.sort_unstable();
         table.children.sort_unstable();
         table.returns.sort_unstable();
+        table.returned.sort_unstable();
         table.context.sort_unstable();
         table.values.sort_unstable();
         table.lambdas.sort_unstable();
         table.of_symbol.sort_unstable();
         table
+    }
+
+    /// Notes in what a lambda or object literal stands.
+    fn index_context(&mut self, facts: &FileFacts, id: ExprId) {
+        for (at, operand) in facts.operands_of(id).iter().enumerate() {
+            let kind = facts.expr(operand.expr).kind;
+            if matches!(kind, ExprKind::Lambda | ExprKind::Object | ExprKind::Seq | ExprKind::Choice | ExprKind::Value)
+            {
+                self.context.push((operand.expr, id, at as u32));
+            }
+        }
     }
 
     fn index_binding(&mut self, facts: &FileFacts, row: u32, binding: &Binding) {
@@ -294,7 +321,17 @@ impl FileNames {
         &self.stars
     }
 
-    /// The call in which an expression stands as an operand, and the operand's position.
+    /// The rows of narrowings of chains that start with a name, in source order.
+    pub fn narrowings(&self, root: Option<NameId>) -> impl Iterator<Item = u32> + '_ {
+        rows(&self.narrowings, root, |row| row.0).iter().map(|row| row.1)
+    }
+
+    /// The row of `returns` that gives an expression back.
+    pub fn return_of(&self, expr: ExprId) -> Option<u32> {
+        rows(&self.returned, expr, |row| row.0).first().map(|row| row.1)
+    }
+
+    /// The expression in which a lambda or literal stands as an operand, and its position.
     pub fn context(&self, expr: ExprId) -> Option<(ExprId, u32)> {
         rows(&self.context, expr, |row| row.0).first().map(|row| (row.1, row.2))
     }
@@ -363,4 +400,17 @@ pub fn chain_text(facts: &FileFacts, expr: ExprId) -> Option<String> {
     }
     parts.reverse();
     Some(parts.join("."))
+}
+
+/// The name that a chain starts with; `Some(None)` for `this` without one, `None` for other shapes.
+pub fn root_name(facts: &FileFacts, expr: ExprId) -> Option<Option<NameId>> {
+    let mut at = expr;
+    loop {
+        let row = facts.expr(at);
+        match row.kind {
+            ExprKind::Name | ExprKind::This => return Some(row.name),
+            ExprKind::Attr => at = facts.operand(at, 0)?,
+            _ => return None,
+        }
+    }
 }

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::facts::model::{SymbolFlags, SymbolKind};
+use crate::facts::model::{ScopeKind, SymbolFlags, SymbolId, SymbolKind};
+use crate::facts::table::Id;
 use crate::graph::edge::{EdgeKind, Layer, Strategy};
 use crate::graph::link::{Linker, Site};
 use crate::graph::modules::Family;
-use crate::graph::queries::{Base, Query};
+use crate::graph::queries::{Base, Denoted, Query};
 use crate::view::SymbolRef;
 
 /// What equal signatures along the bases prove, in 1/10,000.
@@ -66,6 +67,39 @@ impl Linker<'_, '_> {
             }
             for to in found {
                 self.edge(site, to, EdgeKind::Overrides, Layer::Proved, Strategy::Override, OVERRIDES);
+            }
+        }
+    }
+}
+
+impl Linker<'_, '_> {
+    /// Adds the edges of methods in anonymous classes to what they implement.
+    pub fn anonymous_overrides(&mut self) {
+        let view = self.view;
+        let facts = view.facts(self.file);
+        if Family::of(facts.dialect) != Family::Java {
+            return;
+        }
+        for (row, symbol) in facts.symbols.iter().enumerate() {
+            let scope = facts.scope(symbol.declared_in);
+            let anonymous =
+                scope.kind == ScopeKind::Class && facts.symbol(scope.owner).scope != Some(symbol.declared_in);
+            if !anonymous || symbol.kind != SymbolKind::Method {
+                continue;
+            }
+            self.session.refuel();
+            let member = SymbolRef { file: self.file, symbol: SymbolId::new(row) };
+            let text = self.session.shared.names.text(self.file, symbol.name);
+            let site = Site { from: member, line: symbol.name_line, test_block: None };
+            let bases = self.session.anonymous_bases(self.file, symbol.declared_in);
+            for value in bases.values() {
+                for denoted in self.session.member(value, text, self.file).denoted {
+                    if let Denoted::Symbol(to) = denoted
+                        && self.session.overrides_java(member, to)
+                    {
+                        self.edge(site, to, EdgeKind::Overrides, Layer::Proved, Strategy::Override, OVERRIDES);
+                    }
+                }
             }
         }
     }

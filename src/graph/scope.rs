@@ -143,6 +143,14 @@ impl Session<'_, '_> {
         let facts = self.shared.names.view.facts(place.file);
         let family = Family::of(facts.dialect);
         let mut rows: Vec<(u32, bool, Decl)> = Vec::new();
+        // `const x = require("m")` declares by its import; the constant is only its form.
+        let imported: Vec<u32> = match family {
+            Family::Ecma => decls
+                .iter()
+                .filter_map(|d| if let Decl::Import(row) = d { Some(facts.imports[*row as usize].line) } else { None })
+                .collect(),
+            Family::Python | Family::Java => Vec::new(),
+        };
         let has_symbol = decls.iter().any(|d| matches!(d, Decl::Symbol(_)));
         let mut seen_implementation = false;
         for decl in &decls {
@@ -165,7 +173,10 @@ impl Session<'_, '_> {
                     (binding.line, binding.branch == Branch::Always && binding.origin != Origin::Augmented)
                 }
             };
-            rows.push((line, certain, *decl));
+            let is_form = !matches!(decl, Decl::Import(_)) && imported.contains(&line);
+            if !is_form {
+                rows.push((line, certain, *decl));
+            }
         }
         rows.sort_by_key(|(line, _, decl)| (*line, *decl));
         if seen_implementation {

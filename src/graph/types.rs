@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::facts::model::{
-    ExprId, ExprKind, HeritageKind, LiteralKind, NameId, ScopeKind, SymbolKind, TypeId, TypeKind, TypeRole,
+    ExprId, ExprKind, FileFacts, HeritageKind, LiteralKind, NameId, ScopeKind, SymbolId, SymbolKind, TypeId, TypeKind,
+    TypeParam, TypeRole,
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
@@ -288,7 +289,7 @@ impl Session<'_, '_> {
     /// `Generic[…]` or `Protocol[…]`, else those of the bases as they come.
     pub fn class_params(&mut self, class: SymbolRef) -> Vec<ParamKey> {
         let facts = self.shared.names.view.facts(class.file);
-        let n_declared = facts.type_params.iter().filter(|p| p.owner == class.symbol).count();
+        let n_declared = type_params_of(facts, class.symbol).len();
         if n_declared > 0 {
             return (0..n_declared).map(|at| (class, at as u32)).collect();
         }
@@ -354,7 +355,7 @@ impl Session<'_, '_> {
             return Set::one(Value::Instance(owner, Arc::from(args)));
         }
         let facts = self.shared.names.view.facts(owner.file);
-        let param = facts.type_params.iter().filter(|p| p.owner == owner.symbol).nth(at as usize);
+        let param = type_params_of(facts, owner.symbol).get(at as usize);
         match param.and_then(|p| p.bound.or(p.default)) {
             Some(bound) => {
                 let set = self.type_value(bound, self.place_of(owner));
@@ -467,7 +468,11 @@ pub fn literal(family: Family, detail: u32) -> Set {
 /// The file of a value's definition, where it has one.
 pub fn file_of(value: &Value) -> Option<FileIdx> {
     match value {
-        Value::Module(file) | Value::Lambda(file, _) | Value::Object(file, _) | Value::Shape(file, ..) => Some(*file),
+        Value::Module(file)
+        | Value::Anonymous(file, _)
+        | Value::Lambda(file, _)
+        | Value::Object(file, _)
+        | Value::Shape(file, ..) => Some(*file),
         Value::Class(at)
         | Value::Instance(at, _)
         | Value::Function(at)
@@ -477,4 +482,11 @@ pub fn file_of(value: &Value) -> Option<FileIdx> {
         | Value::Symbol(at) => Some(at.file),
         Value::Null | Value::Namespace(_) | Value::External(_) | Value::ExternalInstance(..) => None,
     }
+}
+
+/// The type parameters that a symbol declares, in order.
+fn type_params_of(facts: &FileFacts, owner: SymbolId) -> &[TypeParam] {
+    let start = facts.type_params.partition_point(|p| p.owner < owner);
+    let end = facts.type_params.partition_point(|p| p.owner <= owner);
+    &facts.type_params[start..end]
 }

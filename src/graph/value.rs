@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::facts::model::{ExprId, SymbolId, TypeId};
+use crate::facts::model::{ExprId, ScopeId, SymbolId, TypeId};
 use crate::view::{FileIdx, SymbolRef};
 
 /// How many values a set holds at most; a larger one is unknown.
@@ -23,6 +23,8 @@ pub enum Value {
     Class(SymbolRef),
     /// An instance of a class, with its type arguments.
     Instance(SymbolRef, Args),
+    /// An instance of a class without a symbol (Java's anonymous classes), by its scope.
+    Anonymous(FileIdx, ScopeId),
     /// A function, or a method taken from its class.
     Function(SymbolRef),
     /// A method taken from a receiver, for `self` types and type arguments.
@@ -172,6 +174,7 @@ impl Value {
             | Value::Module(_)
             | Value::Namespace(_)
             | Value::Class(_)
+            | Value::Anonymous(..)
             | Value::Function(_)
             | Value::Lambda(..)
             | Value::Object(..)

@@ -71,6 +71,12 @@ pub fn call(path: &str, args: &[Set]) -> Option<Set> {
         ("Objects", "requireNonNull" | "requireNonNullElse") => arg(args, 0),
         ("String", "valueOf" | "format" | "join") => Set::external("String", &[]),
         ("CompletableFuture", "completedFuture") => Set::external("CompletableFuture", &[arg(args, 0)]),
+        (_, "valueOf" | "getInstance" | "newInstance") if class.starts_with(char::is_uppercase) => {
+            Set::external(class, &[])
+        }
+        (_, "parseInt") => Set::external("int", &[]),
+        (_, "parseLong") => Set::external("long", &[]),
+        (_, "parseDouble") => Set::external("double", &[]),
         _ => return None,
     })
 }

@@ -1,0 +1,254 @@
+//! Contextual types: what a lambda or literal is expected to be where it stands, so that its
+//! parameters have types without being annotated.
+
+use crate::facts::model::{
+    ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, SymbolFlags, SymbolKind, TypeKind, TypeRole,
+};
+use crate::facts::table::Id;
+use crate::graph::builtins;
+use crate::graph::modules::Family;
+use crate::graph::queries::Session;
+use crate::graph::scope::Place;
+use crate::graph::types::{Env, substitute};
+use crate::graph::value::{Set, Value};
+use crate::view::{FileIdx, SymbolRef};
+
+/// How many literals and lambdas an expectation passes through.
+const MAX_NESTING: u32 = 12;
+
+impl Session<'_, '_> {
+    /// The type of a lambda's parameter by what is expected where the lambda stands.
+    pub fn contextual_param(&mut self, file: FileIdx, scope: ScopeId, position: usize) -> Set {
+        let facts = self.shared.names.view.facts(file);
+        let table = self.shared.names.file(file);
+        let Some(lambda) = table.expr_of_scope(scope) else { return Set::unknown() };
+        // A callback of a builtin's method has no function type to look into.
+        if let Some((call, argument)) = table.context(lambda)
+            && matches!(facts.expr(call).kind, ExprKind::Call | ExprKind::New)
+            && argument > 0
+            && let Some(callee) = facts.operand(call, 0)
+        {
+            let place = self.place_of_scope(file, scope);
+            let family = Family::of(facts.dialect);
+            let callees = self.eval(callee, place);
+            let builtin: Vec<Set> = callees
+                .values()
+                .iter()
+                .filter_map(|value| match value {
+                    Value::ExternalInstance(name, args) => Some(builtins::callback_param(family, name, args, position)),
+                    _ => None,
+                })
+                .collect();
+            if !builtin.is_empty() {
+                return Set::union(builtin);
+            }
+        }
+        let expected = self.expected(file, lambda, 0);
+        expected.flat_map(|value| self.param_of_shape(value, position))
+    }
+
+    /// Where the expression that opens a scope stands.
+    fn place_of_scope(&self, file: FileIdx, scope: ScopeId) -> Place {
+        let facts = self.shared.names.view.facts(file);
+        let row = facts.scope(scope);
+        Place { file, scope: row.parent.unwrap_or(ScopeId::new(0)), line: row.start_line }
+    }
+
+    /// What an expression is expected to be: by the parameter that it is given for, the type of
+    /// the binding, of the function that returns it, or of the literal around it.
+    fn expected(&mut self, file: FileIdx, expr: ExprId, nesting: u32) -> Set {
+        if nesting > MAX_NESTING || !self.step() {
+            return Set::unknown();
+        }
+        let facts = self.shared.names.view.facts(file);
+        let table = self.shared.names.file(file);
+        if let Some(row) = table.binding_of_value(expr) {
+            let binding = &facts.bindings[row as usize];
+            let place = Place { file, scope: binding.scope, line: u32::MAX };
+            let declared = binding.ty.or_else(|| binding.symbol.and_then(|symbol| facts.symbol(symbol).ty));
+            if let Some(ty) = declared.filter(|_| binding.n_steps == 0) {
+                return self.type_value(ty, place);
+            }
+            return Set::unknown();
+        }
+        if let Some(row) = table.return_of(expr) {
+            let returned = &facts.returns[row as usize];
+            if !matches!(returned.kind, ReturnKind::Return | ReturnKind::Expression) {
+                return Set::unknown();
+            }
+            return self.expected_result(file, returned.scope, nesting);
+        }
+        let Some((around, position)) = table.context(expr) else { return Set::unknown() };
+        let row = facts.expr(around);
+        match row.kind {
+            ExprKind::Call | ExprKind::New if position > 0 => {
+                let Some(callee) = facts.operand(around, 0) else { return Set::unknown() };
+                let skipped = facts.operands_of(around)[1..position as usize]
+                    .iter()
+                    .filter(|o| o.role == Role::TypeArgument)
+                    .count();
+                let place = self.place_near(file, expr);
+                let callees = self.eval(callee, place);
+                let argument = position as usize - 1 - skipped;
+                callees.flat_map(|value| self.type_of_argument(value, around, argument, place))
+            }
+            ExprKind::Object => {
+                let operand = &facts.operands_of(around)[position as usize];
+                let Some(name) = operand.name else { return Set::unknown() };
+                let object = self.expected(file, around, nesting + 1);
+                self.attribute(&object, self.shared.names.text(file, name), file)
+            }
+            ExprKind::Seq => {
+                let family = Family::of(facts.dialect);
+                let list = self.expected(file, around, nesting + 1);
+                list.flat_map(|value| builtins::part(family, value, position as usize))
+            }
+            ExprKind::Cast => match row.ty {
+                Some(ty) => {
+                    let place = self.place_near(file, expr);
+                    self.type_value(ty, place)
+                }
+                None => self.expected(file, around, nesting + 1),
+            },
+            ExprKind::Choice | ExprKind::Value => self.expected(file, around, nesting + 1),
+            _ => Set::unknown(),
+        }
+    }
+
+    /// What a function's or lambda's scope is expected to return.
+    fn expected_result(&mut self, file: FileIdx, scope: ScopeId, nesting: u32) -> Set {
+        let facts = self.shared.names.view.facts(file);
+        let owner = facts.symbol(facts.scope(scope).owner);
+        if owner.scope == Some(scope)
+            && let Some(ty) = owner.ty
+        {
+            let declared = self.type_value(ty, Place { file, scope, line: u32::MAX });
+            if owner.flags.has(SymbolFlags::ASYNC) {
+                let family = Family::of(facts.dialect);
+                return declared.flat_map(|value| builtins::awaited(family, value));
+            }
+            return declared;
+        }
+        let Some(lambda) = self.shared.names.file(file).expr_of_scope(scope) else { return Set::unknown() };
+        let expected = self.expected(file, lambda, nesting + 1);
+        let place = self.place_of_scope(file, scope);
+        expected.flat_map(|value| match value {
+            Value::Shape(..) => self.call_result(&Set::one(value.clone()), &[], place),
+            Value::Instance(class, _) => match self.single_method(*class) {
+                Some(method) => self.function_result(method, Some(value), &[]),
+                None => Set::unknown(),
+            },
+            _ => Set::unknown(),
+        })
+    }
+
+    /// Where an expression of a literal stands: the parent of its own scope, or of the first
+    /// scope around that is known.
+    fn place_near(&self, file: FileIdx, expr: ExprId) -> Place {
+        let facts = self.shared.names.view.facts(file);
+        let table = self.shared.names.file(file);
+        let mut at = expr;
+        for _ in 0..MAX_NESTING {
+            if let Some(scope) = facts.expr(at).scope {
+                return self.place_of_scope(file, scope);
+            }
+            let lambda = facts.operands_of(at).iter().find(|o| facts.expr(o.expr).scope.is_some());
+            if let Some(operand) = lambda {
+                at = operand.expr;
+                continue;
+            }
+            match table.context(at) {
+                Some((around, _)) => at = around,
+                None => break,
+            }
+        }
+        let binding = table.binding_of_value(at).map(|row| facts.bindings[row as usize].scope);
+        let returned = table.return_of(at).map(|row| facts.returns[row as usize].scope);
+        Place { file, scope: binding.or(returned).unwrap_or(ScopeId::new(0)), line: u32::MAX }
+    }
+
+    /// The type that argument `argument` of a callee is declared to have.
+    fn type_of_argument(&mut self, callee: &Value, call: ExprId, argument: usize, place: Place) -> Set {
+        let (at, receiver) = match callee {
+            Value::Function(at) => (*at, None),
+            Value::Bound(at, receiver) => (*at, Some(receiver)),
+            Value::Class(class) => match self.constructors(*class).first() {
+                Some(constructor) => (*constructor, None),
+                None => return Set::unknown(),
+            },
+            Value::Shape(..) => return self.param_of_shape(callee, argument),
+            _ => return Set::unknown(),
+        };
+        let facts = self.shared.names.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        let Some(scope) = symbol.scope else { return Set::unknown() };
+        let skip = usize::from(Family::of(facts.dialect) == Family::Python && receiver.is_some());
+        let mut params = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This);
+        let Some(ty) = params.nth(argument + skip).and_then(|p| p.ty) else { return Set::unknown() };
+        let set = self.type_value(ty, Place { file: at.file, scope, line: u32::MAX });
+        let env = match (receiver, symbol.parent) {
+            (Some(receiver), Some(parent)) => self.env_of_any(receiver, SymbolRef { symbol: parent, ..at }),
+            _ => Env::default(),
+        };
+        let explicit = self.explicit_types(call, at, place);
+        substitute(&set, &explicit.merge_missing(env))
+    }
+
+    /// What explicit type arguments of a call say of its function's type parameters.
+    fn explicit_types(&mut self, call: ExprId, at: SymbolRef, place: Place) -> Env {
+        let facts = self.shared.names.view.facts(place.file);
+        let mut env = Env::default();
+        let types = facts.operands_of(call).iter().filter(|o| o.role == Role::TypeArgument);
+        for (position, operand) in types.enumerate() {
+            if let Some(ty) = facts.expr(operand.expr).ty {
+                env.add((at, position as u32), self.type_value(ty, place));
+            }
+        }
+        env
+    }
+
+    /// The one method without a body that an interface has to be given.
+    fn single_method(&self, class: SymbolRef) -> Option<SymbolRef> {
+        let facts = self.shared.names.view.facts(class.file);
+        let children = self.shared.names.file(class.file).children(class.symbol);
+        let methods: Vec<_> = children
+            .filter(|child| {
+                let symbol = facts.symbol(*child);
+                symbol.kind == SymbolKind::Signature
+                    || (symbol.kind == SymbolKind::Method
+                        && !symbol.flags.has(SymbolFlags::STATIC)
+                        && !symbol.flags.has(SymbolFlags::DEFAULT_METHOD))
+            })
+            .collect();
+        match methods[..] {
+            [symbol] => Some(SymbolRef { symbol, ..class }),
+            _ => None,
+        }
+    }
+
+    /// Parameter `position` of a function type, or of the one method of an interface.
+    fn param_of_shape(&mut self, shape: &Value, position: usize) -> Set {
+        match shape {
+            Value::Shape(file, ty, owner) => {
+                let facts = self.shared.names.view.facts(*file);
+                let place = self.place_of(SymbolRef { file: *file, symbol: *owner });
+                let operands = facts.operands_of_type(*ty);
+                let mut params = operands.iter().filter(|o| matches!(o.role, TypeRole::Param | TypeRole::RestParam));
+                match params.nth(position) {
+                    Some(param) if facts.type_row(*ty).kind == TypeKind::Func => self.type_value(param.ty, place),
+                    _ => Set::unknown(),
+                }
+            }
+            Value::Instance(class, _) => {
+                let Some(method) = self.single_method(*class) else { return Set::unknown() };
+                let facts = self.shared.names.view.facts(class.file);
+                let Some(scope) = facts.symbol(method.symbol).scope else { return Set::unknown() };
+                let Some(ty) = facts.params_of(scope).get(position).and_then(|p| p.ty) else { return Set::unknown() };
+                let set = self.type_value(ty, Place { file: class.file, scope, line: u32::MAX });
+                let env = self.env_of(shape, *class);
+                substitute(&set, &env)
+            }
+            _ => Set::unknown(),
+        }
+    }
+}
