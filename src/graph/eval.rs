@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::facts::model::{
-    Binding, ExprId, ExprKind, LiteralKind, NameId, NarrowingKind, Origin, Role, ScopeId, ScopeKind, SeqKind, Step,
-    StepKind, SymbolId, SymbolKind,
+    Binding, ExprId, ExprKind, ImportKind, LiteralKind, NameId, NarrowingKind, Origin, Role, ScopeId, ScopeKind,
+    SeqKind, Step, StepKind, SymbolId, SymbolKind,
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
@@ -368,6 +368,13 @@ impl Session<'_, '_> {
                 row.symbol.map(|symbol| Denoted::Symbol(SymbolRef { file: place.file, symbol })).into_iter().collect()
             }
             (ExprKind::Value | ExprKind::Cast, _, Some(inner)) => self.denoted_by(inner, place),
+            (ExprKind::Call, _, Some(callee)) if facts.text(facts.expr(callee).name) == "require" => {
+                match facts.operand(expr, 1).map(|path| self.module_named(place.file, facts.expr(path).name)) {
+                    Some(Target::File(file)) => self.whole_module(file, ImportKind::Require).to_vec(),
+                    Some(Target::External(name)) => vec![Denoted::External(name)],
+                    _ => Vec::new(),
+                }
+            }
             _ => Vec::new(),
         }
     }

@@ -127,7 +127,13 @@ impl Linker<'_, '_> {
         match reference.kind {
             RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator => {
                 let targets = self.session.resolve_call(reference, place);
-                self.calls(&targets, site);
+                // An annotation of Java is a type that is mentioned; nothing of it runs.
+                let mentions = reference.kind == RefKind::Decorator && Family::of(self.facts().dialect) == Family::Java;
+                if mentions {
+                    self.push(&targets, EdgeKind::References, site);
+                } else {
+                    self.calls(&targets, site);
+                }
                 let arity = self.arity(reference.expr);
                 self.keep_unproved(reference, &targets, arity, site);
             }

@@ -435,6 +435,19 @@ impl Session<'_, '_> {
                 _ => {}
             }
         }
+        // Members assigned to the name that holds the object.
+        let table = self.shared.names.file(file);
+        for row in table.bindings_around(facts, expr) {
+            let (Some(holder), Some(name)) = (facts.bindings[row as usize].name, name) else { continue };
+            let rows: Vec<u32> = table.assigned(facts.name(holder), name).collect();
+            if !rows.is_empty() {
+                let denoted = rows.iter().map(|row| match facts.bindings[*row as usize].symbol {
+                    Some(symbol) => Denoted::Symbol(SymbolRef { file, symbol }),
+                    None => Denoted::Binding(file, *row),
+                });
+                return Member::found(denoted.collect());
+            }
+        }
         Member::none(outcome)
     }
 

@@ -59,6 +59,9 @@ pub struct FileNames {
     lambdas: Vec<(ScopeId, ExprId)>,
 }
 
+/// Texts that rules ask for, whether a file holds them or not.
+const WELL_KNOWN: [&str; 1] = ["default"];
+
 /// The names of a view.
 pub struct Names<'v> {
     pub view: &'v View,
@@ -89,6 +92,8 @@ impl<'v> Names<'v> {
                 one.dedup();
                 one
             });
+        texts.extend(WELL_KNOWN);
+        texts.sort_unstable();
         texts.dedup();
         let files: Vec<FileNames> = view.files.par_iter().map(|file| FileNames::new(&file.facts, &texts)).collect();
         let mut members: HashMap<Text, Vec<SymbolRef>> = HashMap::new();
@@ -339,6 +344,22 @@ impl FileNames {
     /// The binding that an expression is the value of.
     pub fn binding_of_value(&self, value: ExprId) -> Option<u32> {
         rows(&self.values, value, |row| row.0).first().map(|row| row.1)
+    }
+
+    /// The bindings of names that an expression is the value of, through assignments within
+    /// (`a = b = {}`).
+    pub fn bindings_around(&self, facts: &FileFacts, value: ExprId) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut at = value;
+        // Contexts lead to later expressions only, so this ends.
+        loop {
+            let here = rows(&self.values, at, |row| row.0).iter().map(|row| row.1);
+            found.extend(here.filter(|row| facts.bindings[*row as usize].name.is_some()));
+            match self.context(at) {
+                Some((around, _)) if facts.expr(around).kind == ExprKind::Value => at = around,
+                _ => return found,
+            }
+        }
     }
 
     /// The expression that opens a lambda's, object's or class expression's scope.
