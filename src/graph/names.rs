@@ -242,8 +242,9 @@ impl FileNames {
     fn index_context(&mut self, facts: &FileFacts, id: ExprId) {
         for (at, operand) in facts.operands_of(id).iter().enumerate() {
             let kind = facts.expr(operand.expr).kind;
-            if matches!(kind, ExprKind::Lambda | ExprKind::Object | ExprKind::Seq | ExprKind::Choice | ExprKind::Value)
-            {
+            let noted = matches!(kind, ExprKind::Lambda | ExprKind::Object | ExprKind::Path)
+                || matches!(kind, ExprKind::Seq | ExprKind::Choice | ExprKind::Value);
+            if noted {
                 self.context.push((operand.expr, id, at as u32));
             }
         }
