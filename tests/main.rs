@@ -1,5 +1,6 @@
 //! The one integration-test binary; each area is a module.
 
+mod cli;
 mod extract;
 mod fingerprint;
 mod git;
@@ -11,4 +12,5 @@ mod java_hashes;
 mod link;
 mod secrets;
 mod replay;
+mod mcp;
 mod store;

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::cli::{completions, config, demo, explain, export, impact, index, init, man, query, serve, status};
+use crate::cli::{
+    completions, config, demo, doctor, explain, export, impact, index, init, man, query, serve, status, verify,
+};
 
 /// RepoAtlas: the structural map of a code base that CI builds once and everybody reuses.
 #[derive(Debug, Parser)]
@@ -79,6 +81,10 @@ pub enum Command {
     Demo(demo::DemoArgs),
     /// Write symbols, references or edges as a table
     Export(export::ExportArgs),
+    /// Extract files again and compare them with the store
+    Verify(verify::VerifyArgs),
+    /// Check what answers rest on
+    Doctor(doctor::DoctorArgs),
     /// Show the configuration
     Config(config::ConfigArgs),
     /// Explain an error code

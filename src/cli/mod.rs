@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod context;
 mod demo;
+mod doctor;
 mod explain;
 mod export;
 mod impact;
@@ -18,6 +19,7 @@ mod progress;
 mod query;
 mod serve;
 mod status;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -59,6 +61,8 @@ fn run(context: Context, command: Command) -> Result<u8> {
         Command::Query(args) => query::run(&context, args),
         Command::Serve(args) => serve::run(context, &args),
         Command::Export(args) => export::run(&context, &args),
+        Command::Verify(args) => verify::run(&context, &args),
+        Command::Doctor(args) => doctor::run(&context, &args),
         Command::Config(args) => config::run(&context, &args),
         Command::Explain(args) => explain::run(&context, &args),
         Command::Completions(args) => completions::run(&args),

@@ -15,12 +15,22 @@ pub fn is_public(facts: &FileFacts, symbol: &Symbol) -> bool {
         }
         let hidden = matches!(at.visibility, Visibility::Private | Visibility::Protected)
             || (at.visibility == Visibility::Package && std::ptr::eq(at, symbol))
-            || at.flags.has(SymbolFlags::LOCAL);
+            || at.flags.has(SymbolFlags::LOCAL)
+            || (at.flags.has(SymbolFlags::ANONYMOUS_OWNER) && !is_ecmascript(facts));
         if hidden || (is_module_level(facts, at) && !is_exported(facts, at)) {
             return false;
         }
         let Some(parent) = at.parent else { return true };
         at = facts.symbol(parent);
+    }
+}
+
+/// In ECMAScript a member of an object literal is used by its name; elsewhere one of an anonymous
+/// class is not.
+fn is_ecmascript(facts: &FileFacts) -> bool {
+    match facts.dialect.language() {
+        LanguageName::TypeScript | LanguageName::JavaScript => true,
+        LanguageName::Python | LanguageName::Java => false,
     }
 }
 

@@ -26,10 +26,13 @@ pub struct Shown {
 }
 
 impl Headline {
-    /// The header line, without its line end.
+    /// The header line, without its line end; `usize::MAX` is no budget.
     pub fn line(&self, n_tokens: usize, budget: usize) -> String {
         let mut line = sanitize::line(&self.view, 80);
-        line.push_str(&format!(" | {n_tokens}/{budget} tokens"));
+        match budget {
+            usize::MAX => line.push_str(&format!(" | {n_tokens} tokens")),
+            _ => line.push_str(&format!(" | {n_tokens}/{budget} tokens")),
+        }
         match self.n_pending {
             0 => line.push_str(" | fresh"),
             n => line.push_str(&format!(" | stale: {n} pending")),

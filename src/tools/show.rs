@@ -64,7 +64,7 @@ pub fn place(view: &View, at: SymbolRef) -> String {
 /// The signature with the qualified name in the place of the simple one: `def Flask.route(self)`.
 pub fn signature(facts: &FileFacts, symbol: &Symbol) -> String {
     let written = facts.name(symbol.signature);
-    let name = facts.name(symbol.name);
+    let mut name = facts.name(symbol.name);
     let owner = symbol.parent.filter(|parent| parent.index() > 0).map(|id| facts.name(facts.symbol(id).qualname));
     let Some(owner) = owner else {
         let text = if written.is_empty() { name } else { written };

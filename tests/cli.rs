@@ -1,0 +1,246 @@
+//! The binary as people and pipelines use it: exit codes, pure stdout, errors that name the next step.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::git::Scratch;
+
+/// A repository of three languages.
+pub fn polyglot() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write(
+        "src/shop/cart.py",
+        "class Cart:\n    \"\"\"Holds what is bought.\"\"\"\n\n    def add_item(self, price: int) -> int:\n        return total(price)\n\n\ndef total(price: int) -> int:\n    return price\n",
+    );
+    scratch.write(
+        "src/shop/order.py",
+        "from shop.cart import Cart, total\n\n\ndef place():\n    cart = Cart()\n    return cart.add_item(3) + total(2)\n",
+    );
+    scratch
+        .write("tests/test_cart.py", "from shop.cart import total\n\n\ndef test_total():\n    assert total(2) == 2\n");
+    scratch.write("web/price.ts", "export function formatPrice(cents: number): string { return String(cents); }\n");
+    scratch.write(
+        "core/src/main/java/p/Ledger.java",
+        "package p;\npublic class Ledger {\n  public int sum(int a, int b) { return a + b; }\n}\n",
+    );
+    scratch.write("tool/main.go", "package main\n");
+    scratch.commit("one");
+    scratch
+}
+
+/// The binary in `dir`, with a store of its own and no user configuration.
+pub fn ratlas(dir: &Path, store: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ratlas"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("RATLAS_") {
+            command.env_remove(name);
+        }
+    }
+    command.current_dir(dir).env("RATLAS_STORE", store).env("XDG_CONFIG_HOME", store.join("no-config"));
+    command.stdin(Stdio::null());
+    command
+}
+
+fn run(scratch: &Scratch, arguments: &[&str]) -> Output {
+    ratlas(&scratch.root, &scratch.store()).args(arguments).output().unwrap()
+}
+
+fn ok(scratch: &Scratch, arguments: &[&str]) -> String {
+    let output = run(scratch, arguments);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
+    assert_eq!(stderr, "", "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Asserts that a command fails with `code`, says nothing on stdout, and gives its stderr.
+fn fails(scratch: &Scratch, arguments: &[&str], code: i32) -> String {
+    let output = run(scratch, arguments);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{arguments:?}");
+    assert!(stderr.starts_with("error[RAT") && stderr.contains("\nhelp: "), "{arguments:?}: {stderr}");
+    stderr
+}
+
+#[test]
+fn a_second_index_parses_nothing() {
+    let scratch = polyglot();
+    let first: Value = serde_json::from_str(&ok(&scratch, &["index", "--format", "json"])).unwrap();
+    assert_eq!(
+        (&first["files"], &first["parsed"], &first["reused"], &first["skipped"]),
+        (&6.into(), &5.into(), &0.into(), &1.into())
+    );
+    let second: Value = serde_json::from_str(&ok(&scratch, &["index", "--format", "json"])).unwrap();
+    assert_eq!((&second["parsed"], &second["reused"]), (&0.into(), &5.into()));
+    assert_eq!(ok(&scratch, &["verify", "--sample", "0"]), "5 shards of 5: equal\n");
+}
+
+#[test]
+fn queries_need_no_index_before() {
+    let scratch = polyglot();
+    let text = ok(&scratch, &["query", "symbol", "add_item"]);
+    assert!(text.lines().next().unwrap().contains("1 of 1 symbols"), "{text}");
+    assert!(text.contains("src/shop/cart.py:4-5 method def Cart.add_item(self, price: int) -> int sym_"), "{text}");
+}
+
+#[test]
+fn handles_and_paths_name_the_same_symbol() {
+    let scratch = polyglot();
+    let found = ok(&scratch, &["query", "symbol", "Cart.add_item"]);
+    let handle = found.split_whitespace().find(|word| word.starts_with("sym_")).unwrap();
+    let by_handle = ok(&scratch, &["query", "get", handle]);
+    assert_eq!(by_handle, ok(&scratch, &["query", "get", "src/shop/cart.py::Cart.add_item"]));
+    assert_eq!(by_handle, ok(&scratch, &["query", "get", "shop.cart.Cart.add_item"]));
+    assert_eq!(by_handle, ok(&scratch, &["query", "get", "add_item", "--file", "cart.py"]));
+}
+
+#[test]
+fn bodies_and_spans_are_the_lines_of_the_file() {
+    let scratch = polyglot();
+    let text = ok(&scratch, &["query", "get", "Cart.add_item", "--body"]);
+    assert!(
+        text.ends_with("    4     def add_item(self, price: int) -> int:\n    5         return total(price)\n"),
+        "{text}"
+    );
+    let span: Value =
+        serde_json::from_str(&ok(&scratch, &["query", "span", "src/shop/cart.py:8-9", "--format", "json"])).unwrap();
+    assert_eq!(span["lines"], serde_json::json!(["def total(price: int) -> int:", "    return price"]));
+    // The tree as it is now, not as committed.
+    scratch.write("src/shop/cart.py", "x = 1\n");
+    assert!(ok(&scratch, &["query", "span", "src/shop/cart.py:1"]).ends_with("    1 x = 1\n"));
+}
+
+#[test]
+fn errors_name_the_thing_and_the_next_step() {
+    let scratch = polyglot();
+    let error = fails(&scratch, &["query", "get", "Cart.ad_item"], 2);
+    assert!(error.contains("error[RAT011]: no symbol or file `Cart.ad_item`"), "{error}");
+    assert!(error.contains("did you mean `Cart.add_item` (src/shop/cart.py:4)"), "{error}");
+    let error = fails(&scratch, &["query", "outline", "src/shop/crat.py"], 2);
+    assert!(error.contains("`src/shop/cart.py`"), "{error}");
+    let error = fails(&scratch, &["query", "outline", "tool/main.go"], 3);
+    assert!(error.contains("error[RAT013]: `tool/main.go` is not indexed: language"), "{error}");
+    let error = fails(&scratch, &["query", "map", "--budgt", "9"], 2);
+    assert!(error.contains("did you mean `--budget`"), "{error}");
+    fails(&scratch, &["quer"], 2);
+    fails(&scratch, &["query", "map", "--budget", "3"], 2);
+    fails(&scratch, &["query", "span", "src/shop/cart.py"], 2);
+    fails(&scratch, &["query", "span", "src/shop/cart.py:900-901"], 2);
+    fails(&scratch, &["explain", "RAT999"], 2);
+    fails(&scratch, &["-C", "no/such/folder", "status"], 2);
+    fails(&scratch, &["export", "edges", "--at", "no-such-branch"], 3);
+    fails(&scratch, &["query", "callers", "x", "--cursor", "zzz"], 2);
+}
+
+#[test]
+fn ambiguous_names_list_their_candidates() {
+    let scratch = polyglot();
+    scratch.write("src/shop/other.py", "def total():\n    pass\n");
+    let error = fails(&scratch, &["query", "callers", "total"], 2);
+    assert!(error.contains("`total` names 2 symbols"), "{error}");
+    assert!(error.contains("`src/shop/cart.py::total` (line 8), `src/shop/other.py::total` (line 1)"), "{error}");
+}
+
+#[test]
+fn configuration_is_strict_and_says_where_values_come_from() {
+    let scratch = polyglot();
+    scratch.write("ratlas.toml", "[index]\nexclude = [\"web/**\"]\n");
+    assert!(ok(&scratch, &["config", "show"]).contains("index.exclude = [\"web/**\"] (ratlas.toml)\n"));
+    let error = fails(&scratch, &["query", "get", "web/price.ts"], 3);
+    assert!(error.contains("not indexed: excluded"), "{error}");
+    scratch.write("ratlas.toml", "[index]\nexclde = []\n");
+    let error = fails(&scratch, &["status"], 2);
+    assert!(error.contains("error[RAT003]: ratlas.toml line 2: unknown key `index.exclde`"), "{error}");
+    assert!(error.contains("did you mean `index.exclude`?"), "{error}");
+    let mut command = ratlas(&scratch.root, &scratch.store());
+    let output =
+        command.args(["--config", "/dev/null", "config", "show"]).env("RATLAS_BUDGET_MAX_TOKENS", "900").output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    assert!(text.contains("budget.max_tokens = 900 (environment RATLAS_BUDGET_MAX_TOKENS)\n"), "{text}");
+}
+
+#[test]
+fn status_writes_nothing_and_check_says_what_is_missing() {
+    let scratch = polyglot();
+    let output = run(&scratch, &["status", "--check"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("stale: 5 pending"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("error[RAT051]: 5 files not indexed yet"));
+    ok(&scratch, &["index"]);
+    let status: Value = serde_json::from_str(&ok(&scratch, &["status", "--check", "--format", "json"])).unwrap();
+    assert_eq!(status["languages"]["python"]["ok"], 3);
+    assert_eq!(status["not_indexed"]["go"], 1);
+    assert_eq!(status["skipped"]["language"], 1);
+    assert_eq!(status["dirty"]["total"], 0);
+}
+
+#[test]
+fn exports_have_their_fields_and_are_stable() {
+    let scratch = polyglot();
+    let symbols = ok(&scratch, &["export", "symbols"]);
+    let row: Value = serde_json::from_str(symbols.lines().find(|line| line.contains("add_item")).unwrap()).unwrap();
+    let names: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(names, ["file", "qualname", "name", "kind", "start_line", "end_line", "signature", "is_public"]);
+    assert_eq!((&row["kind"], &row["start_line"], &row["is_public"]), (&"method".into(), &4.into(), &true.into()));
+    let edges = ok(&scratch, &["--jobs", "1", "export", "edges", "--unproved"]);
+    assert_eq!(edges, ok(&scratch, &["--jobs", "2", "export", "edges", "--unproved"]));
+    let parquet = run(&scratch, &["export", "symbols", "--format", "parquet"]).stdout;
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    fails(&scratch, &["export", "symbols", "--unproved"], 2);
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let scratch = polyglot();
+    for n in 0..400 {
+        scratch.write(&format!("many/module_{n}.py"), &"def some_function_with_a_long_name():\n    pass\n".repeat(20));
+    }
+    let mut command = ratlas(&scratch.root, &scratch.store());
+    let mut child = command.args(["export", "symbols"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 10]).unwrap();
+    drop(stdout);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn help_lists_only_what_there_is_and_goes_to_stdout() {
+    let scratch = polyglot();
+    let help = ok(&scratch, &["--help"]);
+    for absent in ["watch", "daemon", "pull", "push", "bench"] {
+        assert!(!help.contains(&format!("  {absent} ")), "{absent}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(ok(&scratch, &["completions", shell]).contains("ratlas"));
+    }
+    assert!(ok(&scratch, &["man"]).contains(".TH ratlas"));
+    assert!(ok(&scratch, &["explain", "rat011"]).starts_with("RAT011 (exit code 2)"));
+    assert!(ok(&scratch, &["doctor"]).lines().all(|line| line.starts_with("ok: ")));
+}
+
+#[test]
+fn init_writes_once_and_changes_nothing() {
+    let scratch = polyglot();
+    assert_eq!(ok(&scratch, &["init"]), "wrote ratlas.toml\n");
+    assert!(
+        ok(&scratch, &["config", "show"])
+            .lines()
+            .all(|line| line.ends_with("(default)") || line.contains("RATLAS_STORE"))
+    );
+    let error = fails(&scratch, &["init"], 2);
+    assert!(error.contains("`ratlas.toml` is there already"), "{error}");
+    assert!(ok(&scratch, &["init", "--print", "mcp"]).contains("\"serve\""));
+}
+
+#[test]
+fn a_folder_without_git_is_fine() {
+    let scratch = Scratch::folder();
+    scratch.write("a.py", "def f():\n    pass\n");
+    assert!(ok(&scratch, &["query", "get", "f"]).contains("a.py:1-2 function def f()"));
+}
