@@ -14,3 +14,4 @@ mod secrets;
 mod replay;
 mod mcp;
 mod store;
+mod tools;

@@ -70,8 +70,14 @@ pub fn signature(facts: &FileFacts, symbol: &Symbol) -> String {
         let text = if written.is_empty() { name } else { written };
         return sanitize::line(text, MAX_SIGNATURE);
     };
+    let mut prefix = format!("{owner}.");
+    if symbol.kind == SymbolKind::Constructor && find_word(written, name).is_none() {
+        // Java writes the class's own name, which the owner's then stands for.
+        name = owner.rsplit('.').next().unwrap_or(owner);
+        prefix.truncate(owner.len() - name.len());
+    }
     match find_word(written, name) {
-        Some(start) => sanitize::line(&format!("{}{owner}.{}", &written[..start], &written[start..]), MAX_SIGNATURE),
+        Some(start) => sanitize::line(&format!("{}{prefix}{}", &written[..start], &written[start..]), MAX_SIGNATURE),
         None if written.is_empty() => sanitize::line(facts.name(symbol.qualname), MAX_SIGNATURE),
         None => sanitize::line(&format!("{owner}: {written}"), MAX_SIGNATURE),
     }
