@@ -70,6 +70,7 @@ const KEYS: &[Key] = &[
     key("index.languages", Kind::Languages),
     key("index.max_file_bytes", Kind::Integer { min: 1, max: 100_000_000 }),
     key("privacy.never_index", Kind::Texts),
+    key("privacy.redact_patterns", Kind::Texts),
     key("rank.alpha", Kind::Number { max: 1.0 }),
     key("rank.reverse_edge_weight", Kind::Number { max: 100.0 }),
     key("rank.weights.calls", Kind::Number { max: 100.0 }),
@@ -200,12 +201,12 @@ impl Config {
                     .hint("a repository may place the store only inside of itself; set RATLAS_STORE for elsewhere"));
             }
         }
-        if let ("privacy.never_index", Value::Texts(globs)) = (key.name, &mut value)
+        if let ("privacy.never_index" | "privacy.redact_patterns", Value::Texts(added)) = (key.name, &mut value)
             && let Some((Value::Texts(before), _)) = self.set.get(key.name)
         {
             let mut all = before.clone();
-            all.append(globs);
-            *globs = all;
+            all.append(added);
+            *added = all;
         }
         self.set.insert(key.name, (value, origin.clone()));
         Ok(())
@@ -250,6 +251,11 @@ impl Config {
             Some((Value::Text(path), _)) => Some(PathBuf::from(path)),
             _ => None,
         }
+    }
+
+    /// Patterns to redact beside the built-in ones.
+    pub fn redact_patterns(&self) -> Vec<String> {
+        self.texts("privacy.redact_patterns")
     }
 
     /// The options of selection.

@@ -90,7 +90,7 @@ fn every_tool_answers_and_arguments_may_be_json_text() {
                 json!({"task": "add an item to the cart", "budget": "800", "focus_files": "[\"web/price.ts\"]"}),
             ),
             call("repo_map", json!({"budget": 600})),
-            call("find_symbol", json!({"query": "total", "limit": "1"})),
+            call("find_symbol", json!({"query": "tota", "limit": "1"})),
             call("get_symbol", json!({"qualname": "Cart", "include_body": "true"})),
             call("callers_of", json!({"qualname": "total"})),
             call("callees_of", json!({"qualname": "place"})),

@@ -124,8 +124,8 @@ impl Context {
         let options = SessionOptions {
             store: config.store_path(&root),
             select: config.select(),
+            redact_patterns: config.redact_patterns(),
             jobs: self.global.jobs.map_or(0, usize::from),
-            ..SessionOptions::default()
         };
         Session::open(dir, &options)
     }

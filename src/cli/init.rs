@@ -46,6 +46,7 @@ const TEMPLATE: &str = "\
 #
 # [privacy]
 # never_index = [\"internal/keys/**\"]
+# redact_patterns = [\"CORP-[0-9]{8}\"]
 ";
 
 pub fn run(context: &Context, args: &InitArgs) -> Result<u8> {

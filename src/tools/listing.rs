@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::graph::edge::{Edge, Unproved};
+use crate::graph::edge::{Edge, Layer, Unproved};
 use crate::report::{json, sanitize};
 use crate::tools::links::Found;
 use crate::tools::param::Given;
@@ -107,8 +107,10 @@ pub fn put_found(
     page: Range<usize>,
     end: End,
 ) -> Vec<Value> {
+    let n_likely = found.iter().filter(|found| found.sites.iter().all(|edge| edge.layer != Layer::Proved)).count();
     if !found.is_empty() {
-        answer.line(format!("{heading}: {}", found.len()));
+        let likely = if n_likely > 0 { format!(", likely: {n_likely}") } else { String::new() };
+        answer.line(format!("{heading}: {}{likely}", found.len() - n_likely));
     }
     let rows = &found[page];
     for row in rows {

@@ -49,6 +49,9 @@ pub fn resolve(view: &View, text: &str, file: Option<&str>) -> Result<Target> {
             return by_name(view, name, Some(file));
         }
         not_indexed(view, text)?;
+        if text.contains('/') {
+            return find_file(view, text).map(Target::File);
+        }
     }
     by_name(view, text, within)
 }
