@@ -1,5 +1,6 @@
-//! Java: `syntax` reads one file, `tests` recognizes test frameworks.
+//! Java: `syntax` reads one file, `naming` says where sources lie, `tests` recognizes test frameworks.
 
+pub mod naming;
 pub mod syntax;
 pub mod tests;
 
