@@ -9,6 +9,7 @@ use crate::base::dialect::{Dialect, LanguageName};
 use crate::base::path::RepoPath;
 use crate::facts::model::{Import, SymbolId};
 use crate::facts::table::Id;
+use crate::lang::java::naming::{Layout, SourcePlace};
 use crate::lang::{python, typescript};
 use crate::view::{FileIdx, SymbolRef, View};
 
@@ -54,6 +55,9 @@ pub struct Modules {
     java_types: HashMap<String, BTreeMap<String, Vec<SymbolRef>>>,
     /// Every package and its prefixes.
     java_packages: BTreeSet<String>,
+    java_layout: Layout,
+    /// Where each Java file lies; `None` for other languages.
+    java_places: Vec<Option<SourcePlace>>,
     /// What each import row of each file resolves to.
     imports: Vec<Vec<Target>>,
     /// What each export row's module resolves to; `Missing` where it names none.
@@ -69,6 +73,8 @@ impl Modules {
             ecma: typescript::naming::Resolver::new(paths(), &view.config),
             java_types: HashMap::new(),
             java_packages: BTreeSet::new(),
+            java_layout: Layout::new(&view.config),
+            java_places: vec![None; view.files.len()],
             imports: Vec::new(),
             exports: Vec::new(),
         };
@@ -151,14 +157,19 @@ impl Modules {
     }
 
     /// The top-level type of a package, as seen from a file: of twins the one in the same
-    /// source set, then the nearest by path.
+    /// source set, then as the build files say, then the nearest by path.
     pub fn java_type(&self, view: &View, from: FileIdx, package: &str, name: &str) -> Option<SymbolRef> {
         let twins = self.java_types.get(package)?.get(name)?;
+        if let [only] = twins.as_slice() {
+            return Some(*only);
+        }
+        let place = |file: FileIdx| self.java_places.get(file.0 as usize)?.as_ref();
         let near = &view.file(from).path;
         twins.iter().copied().min_by_key(|twin| {
             let path = &view.file(twin.file).path;
             let shared = path.as_str().split('/').zip(near.as_str().split('/')).take_while(|(a, b)| a == b).count();
-            (source_set(path) != source_set(near), std::cmp::Reverse(shared), *twin)
+            let nearness = place(from).zip(place(twin.file)).map(|(from, to)| self.java_layout.nearness(from, to));
+            (nearness, std::cmp::Reverse(shared), *twin)
         })
     }
 
@@ -172,6 +183,7 @@ impl Modules {
     fn add_java(&mut self, view: &View, file: FileIdx) {
         let facts = view.facts(file);
         let package = java_package(view, file);
+        self.java_places[file.0 as usize] = Some(self.java_layout.place(&view.file(file).path));
         let types = self.java_types.entry(package.to_string()).or_default();
         for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
             if symbol.parent == Some(SymbolId::new(0)) && symbol.kind.is_class() {
@@ -190,11 +202,6 @@ impl Modules {
 pub fn java_package(view: &View, file: FileIdx) -> &str {
     let facts = view.facts(file);
     facts.package.first().map_or("", |package| facts.name(package.name))
-}
-
-/// The source set of a Maven or Gradle path: what precedes `/java/`.
-fn source_set(path: &RepoPath) -> &str {
-    path.as_str().split_once("/java/").map_or("", |(set, _)| set)
 }
 
 fn python_target(module: python::naming::Module) -> Target {
