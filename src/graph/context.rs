@@ -6,10 +6,10 @@ use crate::facts::model::{
 };
 use crate::facts::table::Id;
 use crate::graph::builtins;
+use crate::graph::generics::{Env, substitute};
 use crate::graph::modules::Family;
 use crate::graph::queries::Session;
 use crate::graph::scope::Place;
-use crate::graph::types::{Env, substitute};
 use crate::graph::value::{Set, Value};
 use crate::view::{FileIdx, SymbolRef};
 

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use crate::facts::model::{
-    Binding, ExprId, ExprKind, ImportKind, LiteralKind, NameId, NarrowingKind, Origin, Role, ScopeId, ScopeKind,
-    SeqKind, Step, StepKind, SymbolId, SymbolKind,
+    ExprId, ExprKind, ImportKind, LiteralKind, NarrowingKind, Role, ScopeId, ScopeKind, SeqKind, SymbolId,
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
+use crate::graph::generics::SELF;
 use crate::graph::modules::{Family, Target};
 use crate::graph::names::{Text, root_name};
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::{Place, Space};
-use crate::graph::types::{SELF, literal};
+use crate::graph::types::literal;
 use crate::graph::value::{Set, Value};
 use crate::view::{FileIdx, SymbolRef};
 
@@ -156,25 +156,6 @@ impl Session<'_, '_> {
         }
         let sets: Vec<Set> = meaning.denoted.iter().map(|d| self.denoted_value(d)).collect();
         Set::union(sets)
-    }
-
-    /// What later assignments give a name whose declaration is `declared`, in `scope`.
-    pub fn reassigned(&mut self, file: FileIdx, scope: ScopeId, name: NameId, declared: &Denoted) -> Vec<Set> {
-        let facts = self.shared.names.view.facts(file);
-        let around = facts.scope(scope);
-        let rows: Vec<u32> = self.shared.names.file(file).reassigned(name).collect();
-        let mut sets = Vec::new();
-        for row in rows {
-            let binding = &facts.bindings[row as usize];
-            if binding.line < around.start_line || binding.line > around.end_line {
-                continue;
-            }
-            let there = Place { file, scope: binding.scope, line: binding.line };
-            if self.meaning(there, name, Space::Value).denoted.contains(declared) {
-                sets.push(self.values(Query::Binding(file, row)));
-            }
-        }
-        sets
     }
 
     /// `this`, or Java's `Outer.this` with its name.
@@ -427,180 +408,6 @@ impl Session<'_, '_> {
                 export.expr.map_or_else(Set::unknown, |expr| self.eval(expr, place))
             }
         }
-    }
-
-    /// Solves `Symbol`.
-    pub fn solve_symbol(&mut self, at: SymbolRef) -> Set {
-        let facts = self.shared.names.view.facts(at.file);
-        let symbol = facts.symbol(at.symbol);
-        match symbol.kind {
-            SymbolKind::Module => Set::one(Value::Module(at.file)),
-            kind if kind.is_class() => Set::one(Value::Class(at)),
-            SymbolKind::Namespace => Set::one(Value::Symbol(at)),
-            SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor => Set::one(Value::Function(at)),
-            SymbolKind::TypeAlias | SymbolKind::Signature => Set::unknown(),
-            SymbolKind::EnumMember => match symbol.parent {
-                Some(parent) => Set::one(Value::Instance(SymbolRef { symbol: parent, ..at }, Arc::from([]))),
-                None => Set::unknown(),
-            },
-            SymbolKind::Property | SymbolKind::Field | SymbolKind::Variable | SymbolKind::Record => {
-                self.variable_value(at)
-            }
-            SymbolKind::Class | SymbolKind::Interface | SymbolKind::Enum | SymbolKind::Annotation => Set::unknown(),
-        }
-    }
-
-    fn variable_value(&mut self, at: SymbolRef) -> Set {
-        let facts = self.shared.names.view.facts(at.file);
-        let symbol = facts.symbol(at.symbol);
-        let mut sets = Vec::new();
-        if let Some(ty) = symbol.ty {
-            let declared = self.type_value(ty, self.place_of(at));
-            if !declared.is_bare() {
-                return declared;
-            }
-            sets.push(declared);
-        }
-        let table = self.shared.names.file(at.file);
-        let mut rows: Vec<u32> = table.bindings_of(at.symbol).collect();
-        if let Some(parent) = symbol.parent.filter(|_| symbol.kind != SymbolKind::Variable) {
-            rows.extend(table.fields(parent, symbol.name));
-        }
-        rows.sort_unstable();
-        rows.dedup();
-        for row in &rows {
-            let binding = &facts.bindings[*row as usize];
-            if binding.value.is_some() || binding.ty.is_some() {
-                sets.push(self.values(Query::Binding(at.file, *row)));
-            }
-        }
-        let name = facts.name(symbol.name);
-        if table.all_assigned(name).next().is_some() {
-            sets.push(Set::one(Value::Symbol(at)));
-        }
-        if let (SymbolKind::Property, Some(_), true) = (symbol.kind, symbol.scope, sets.is_empty()) {
-            sets.push(self.values(Query::Returns(at)));
-        }
-        if symbol.kind == SymbolKind::Variable {
-            sets.extend(self.reassigned(at.file, symbol.declared_in, symbol.name, &Denoted::Symbol(at)));
-        }
-        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
-    }
-
-    /// Solves `Binding`.
-    pub fn solve_binding(&mut self, file: FileIdx, row: u32) -> Set {
-        let facts = self.shared.names.view.facts(file);
-        let binding = &facts.bindings[row as usize];
-        let place = Place { file, scope: binding.scope, line: binding.line };
-        if let Some(ty) = binding.ty {
-            let declared = self.type_value(ty, place);
-            if !declared.is_bare() {
-                return if binding.origin == Origin::Except {
-                    declared
-                } else {
-                    self.stepped(declared, binding, place)
-                };
-            }
-        }
-        let mut sets = Vec::new();
-        if let Some(value) = binding.value {
-            let set = self.eval(value, place);
-            let set = self.by_origin(set, binding.origin, place);
-            sets.push(self.stepped(set, binding, place));
-        }
-        if let Some(default) = binding.default {
-            sets.push(self.eval(default, place));
-        }
-        if let (Some(name), false) = (binding.name, binding.origin == Origin::Reassign) {
-            sets.extend(self.reassigned(file, binding.scope, name, &Denoted::Binding(file, row)));
-        }
-        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
-    }
-
-    fn by_origin(&mut self, set: Set, origin: Origin, place: Place) -> Set {
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
-        match origin {
-            Origin::For | Origin::Comprehension => self.elements(&set, place),
-            Origin::AsyncFor => set.flat_map(|value| builtins::element(family, value)),
-            Origin::ForIn => Set::external(builtins::literal_class(family, LiteralKind::String), &[]),
-            Origin::With | Origin::AsyncWith => self.entered(&set, origin == Origin::AsyncWith, place),
-            Origin::Except | Origin::Pattern => {
-                let classes = set.flat_map(|value| match value {
-                    Value::ExternalInstance(name, args) if &**name == "tuple" => Set::union(args.iter().cloned()),
-                    other => Set::one(other.clone()),
-                });
-                self.instances(&classes, &[])
-            }
-            Origin::Assign
-            | Origin::Declare
-            | Origin::Augmented
-            | Origin::Walrus
-            | Origin::Resource
-            | Origin::Parameter
-            | Origin::ObjectAssign
-            | Origin::DefineProperty
-            | Origin::Reassign => set,
-            Origin::Global | Origin::Nonlocal | Origin::Delete => Set::unknown(),
-        }
-    }
-
-    /// What iterating gives: containers' elements, or what `__iter__` and `__next__` say.
-    fn elements(&mut self, set: &Set, place: Place) -> Set {
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
-        set.flat_map(|value| {
-            let project = matches!(value, Value::Instance(..) | Value::TypeParam(..));
-            if family == Family::Python
-                && project
-                && let Some(text) = self.shared.names.find("__iter__")
-            {
-                let method = self.attribute(&Set::one(value.clone()), text, place.file);
-                let iterator = self.call_result(&method, &[], place);
-                return iterator.flat_map(|value| builtins::element(family, value));
-            }
-            builtins::element(family, value)
-        })
-    }
-
-    /// What `with` binds: the result of `__enter__`; what context managers of the standard
-    /// library wrap.
-    fn entered(&mut self, set: &Set, is_async: bool, place: Place) -> Set {
-        let method = if is_async { "__aenter__" } else { "__enter__" };
-        set.flat_map(|value| match value {
-            Value::ExternalInstance(name, args) if &**name == "context" => args.first().cloned().unwrap_or_default(),
-            Value::Instance(..) | Value::TypeParam(..) => match self.shared.names.find(method) {
-                Some(text) => {
-                    let enter = self.attribute(&Set::one(value.clone()), text, place.file);
-                    let entered = self.call_result(&enter, &[], place);
-                    if is_async { entered.flat_map(|value| builtins::awaited(Family::Python, value)) } else { entered }
-                }
-                None => Set::unknown(),
-            },
-            Value::External(_) | Value::ExternalInstance(..) => Set::one(Value::External(Arc::from("entered"))),
-            _ => Set::unknown(),
-        })
-    }
-
-    /// Walks the steps of unpacking.
-    fn stepped(&mut self, mut set: Set, binding: &Binding, place: Place) -> Set {
-        let facts = self.shared.names.view.facts(place.file);
-        let family = Family::of(facts.dialect);
-        let steps: &[Step] = facts.steps_of(binding);
-        for step in steps {
-            set = match (step.kind, step.name) {
-                (StepKind::Position, _) => set.flat_map(|value| builtins::part(family, value, step.detail as usize)),
-                (StepKind::Key, Some(name)) => {
-                    self.attribute(&set, self.shared.names.text(place.file, name), place.file)
-                }
-                (StepKind::Rest, _) => {
-                    let element = set.flat_map(|value| builtins::element(family, value));
-                    Set::external(builtins::list_class(family), &[element])
-                }
-                (StepKind::Key, None) | (StepKind::Computed, _) => {
-                    set.flat_map(|value| builtins::element_at(family, value))
-                }
-            };
-        }
-        set
     }
 
     /// The nearest function or class symbol's reference, for a symbol row.

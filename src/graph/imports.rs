@@ -31,6 +31,10 @@ impl Linker<'_, '_> {
             let named = Site { line: if import.name.is_some() { import.name_line } else { import.line }, ..site };
             for denoted in self.session.denoted(Query::Import(self.file, row as u32)).iter() {
                 match denoted {
+                    // `const x = require("m")` names the module, not what it happens to be.
+                    Denoted::Symbol(to) if import.kind == ImportKind::Require && import.name.is_none() => {
+                        self.uses(to.file, type_only);
+                    }
                     Denoted::Symbol(to) => {
                         self.edge(named, *to, EdgeKind::Imports, Layer::Proved, Strategy::Import, IMPORTED);
                         self.uses(to.file, type_only);

@@ -1,19 +1,16 @@
 //! Members: bases, method resolution order, and what a name is on a value.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::facts::model::{
-    ExprKind, HeritageKind, NameId, Role, ScopeId, SymbolFlags, SymbolId, SymbolKind, TypeRole, Visibility,
-};
+use crate::facts::model::{ExprKind, NameId, Role, ScopeId, SymbolFlags, SymbolId, SymbolKind, TypeRole, Visibility};
 use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::modules::{Family, java_package};
 use crate::graph::names::{Decl, Text};
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::types::{Env, file_of, substitute, substitute_all};
-use crate::graph::value::{Set, Value, no_args};
+use crate::graph::types::file_of;
+use crate::graph::value::{Set, Value};
 use crate::view::{FileIdx, SymbolRef};
 
 /// How a member lookup went.
@@ -57,81 +54,6 @@ impl Member {
 const MAX_PASS: u32 = 8;
 
 impl Session<'_, '_> {
-    /// Solves `Bases`.
-    pub fn solve_bases(&mut self, class: SymbolRef) -> Arc<[Base]> {
-        let facts = self.shared.names.view.facts(class.file);
-        // Bases are read outside of the class, its type parameters inside.
-        let place = Place { line: crate::graph::java::HEADER, ..self.place_of(class) };
-        let start = facts.heritage.partition_point(|h| h.owner < class.symbol);
-        let mut bases = Vec::new();
-        for heritage in facts.heritage[start..].iter().take_while(|h| h.owner == class.symbol) {
-            if !matches!(heritage.kind, HeritageKind::Extends | HeritageKind::Implements) {
-                continue;
-            }
-            let set = self.type_value(heritage.ty, place);
-            let mut any = false;
-            for value in set.values() {
-                match value {
-                    Value::Instance(base, args) if *base != class => {
-                        bases.push(Base::Class(*base, args.clone()));
-                        any = true;
-                    }
-                    Value::ExternalInstance(name, args) => {
-                        bases.push(Base::External(name.clone(), args.clone()));
-                        any = true;
-                    }
-                    _ => {}
-                }
-            }
-            if !any {
-                let expr = facts.type_row(heritage.ty).expr;
-                let values = expr.map_or_else(Set::unknown, |expr| self.eval(expr, place));
-                for value in values.values() {
-                    match value {
-                        Value::Class(base) if *base != class => bases.push(Base::Class(*base, no_args())),
-                        Value::External(name) | Value::ExternalInstance(name, _) => {
-                            bases.push(Base::External(name.clone(), no_args()));
-                        }
-                        _ => bases.push(Base::Unknown),
-                    }
-                }
-                if values.values().is_empty() {
-                    bases.push(Base::Unknown);
-                }
-            }
-        }
-        bases.into()
-    }
-
-    /// Solves `Mro`: the class, then its ancestors; Python by C3, others depth first.
-    pub fn solve_mro(&mut self, class: SymbolRef) -> Arc<[Base]> {
-        let params = self.class_params(class);
-        let own: Vec<Set> = params.iter().map(|(owner, at)| Set::one(Value::TypeParam(*owner, *at))).collect();
-        let head = Base::Class(class, Arc::from(own));
-        let bases = self.bases(Query::Bases(class));
-        let mut lines: Vec<Vec<Base>> = Vec::new();
-        for base in bases.iter() {
-            lines.push(match base {
-                Base::Class(at, args) => {
-                    let mut env = Env::default();
-                    for (position, key) in self.class_params(*at).into_iter().enumerate() {
-                        env.add(key, args.get(position).cloned().unwrap_or_default());
-                    }
-                    let mro = self.bases(Query::Mro(*at));
-                    mro.iter().map(|b| in_terms_of(b, &env)).collect()
-                }
-                Base::External(..) | Base::Unknown => vec![base.clone()],
-            });
-        }
-        let is_python = Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Python;
-        let merged = if is_python { c3(&lines, &bases) } else { None };
-        let rest = merged.unwrap_or_else(|| lines.into_iter().flatten().collect());
-        let mut seen = BTreeSet::from([key_of(&head)]);
-        let mut mro = vec![head];
-        mro.extend(rest.into_iter().filter(|base| seen.insert(key_of(base))));
-        mro.into()
-    }
-
     /// The members of exactly this class with that name, in source order.
     pub fn own_members(&self, class: SymbolRef, text: Text) -> Vec<SymbolRef> {
         let scope = self.shared.names.view.symbol(class).scope;
@@ -472,70 +394,6 @@ impl Session<'_, '_> {
         Member::none(Outcome::Missing)
     }
 
-    /// The value of a name on every value of a set.
-    pub fn attribute(&mut self, receivers: &Set, text: Text, from: FileIdx) -> Set {
-        receivers.non_null().flat_map(|value| {
-            let member = self.member(value, text, from);
-            if let Some(values) = member.values {
-                return values;
-            }
-            match member.outcome {
-                Outcome::Found => {
-                    let sets: Vec<Set> = member.denoted.iter().map(|d| self.value_on(d, value)).collect();
-                    Set::union(sets)
-                }
-                Outcome::External => {
-                    let name = self.shared.names.str(text);
-                    Set::one(Value::External(Arc::from(format!("?.{name}"))))
-                }
-                Outcome::Missing | Outcome::Unknown => Set::unknown(),
-            }
-        })
-    }
-
-    /// The value of a member that was found on a receiver.
-    fn value_on(&mut self, denoted: &Denoted, receiver: &Value) -> Set {
-        let Denoted::Symbol(at) = denoted else { return self.denoted_value(denoted) };
-        let symbol = self.shared.names.view.symbol(*at);
-        let owner = symbol.parent.map(|parent| SymbolRef { file: at.file, symbol: parent });
-        let receivers = match receiver {
-            Value::Super(class) => Value::TypeParam(*class, crate::graph::types::SELF),
-            other => other.clone(),
-        };
-        match symbol.kind {
-            SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor => self.method_on(*at, &receivers),
-            SymbolKind::Property | SymbolKind::Field | SymbolKind::Variable | SymbolKind::EnumMember => {
-                let values = self.values(Query::Symbol(*at));
-                match owner {
-                    Some(owner) => {
-                        let env = self.env_of_any(&receivers, owner);
-                        substitute(&values, &env)
-                    }
-                    None => values,
-                }
-            }
-            _ => self.values(Query::Symbol(*at)),
-        }
-    }
-
-    /// As `env_of`, through bounds of type parameters.
-    pub fn env_of_any(&mut self, receiver: &Value, class: SymbolRef) -> Env {
-        match receiver {
-            Value::TypeParam(owner, at) => {
-                let bound = self.bound_of(*owner, *at);
-                let mut env = match bound.values().first() {
-                    Some(value) => self.env_of(&value.clone(), class),
-                    None => Env::default(),
-                };
-                let mut own = Env::default();
-                own.add((class, crate::graph::types::SELF), Set::one(receiver.clone()));
-                std::mem::swap(&mut env, &mut own);
-                own.merge_missing(env)
-            }
-            other => self.env_of(other, class),
-        }
-    }
-
     /// The scope in which an object or other expression stands: its own scope's parent, else the module's.
     fn scope_of_expr(&self, file: FileIdx, expr: crate::facts::model::ExprId) -> ScopeId {
         let facts = self.shared.names.view.facts(file);
@@ -574,47 +432,4 @@ pub fn signature_of(qualname: &str) -> &str {
     let start = qualname[..open].rfind('.').map_or(0, |at| at + 1);
     let end = qualname.rfind('#').filter(|at| *at > start).unwrap_or(qualname.len());
     &qualname[start..end]
-}
-
-fn in_terms_of(base: &Base, env: &Env) -> Base {
-    match base {
-        Base::Class(at, args) => Base::Class(*at, substitute_all(args, env)),
-        Base::External(name, args) => Base::External(name.clone(), substitute_all(args, env)),
-        Base::Unknown => Base::Unknown,
-    }
-}
-
-/// What tells bases apart: the class, whatever its arguments.
-fn key_of(base: &Base) -> (u8, Option<SymbolRef>, Arc<str>) {
-    match base {
-        Base::Class(at, _) => (0, Some(*at), Arc::from("")),
-        Base::External(name, _) => (1, None, name.clone()),
-        Base::Unknown => (2, None, Arc::from("")),
-    }
-}
-
-/// C3 linearization of the bases' lines; `None` when there is none.
-fn c3(lines: &[Vec<Base>], bases: &[Base]) -> Option<Vec<Base>> {
-    let mut queues: Vec<std::collections::VecDeque<Base>> = lines.iter().map(|l| l.iter().cloned().collect()).collect();
-    queues.push(bases.iter().cloned().collect());
-    let mut merged = Vec::new();
-    loop {
-        queues.retain(|q| !q.is_empty());
-        if queues.is_empty() {
-            return Some(merged);
-        }
-        let candidate = queues.iter().find_map(|queue| {
-            let head = queue.front()?;
-            let key = key_of(head);
-            let in_tail = queues.iter().any(|q| q.iter().skip(1).any(|b| key_of(b) == key));
-            (!in_tail).then(|| head.clone())
-        })?;
-        let key = key_of(&candidate);
-        for queue in &mut queues {
-            if queue.front().is_some_and(|b| key_of(b) == key) {
-                queue.pop_front();
-            }
-        }
-        merged.push(candidate);
-    }
 }

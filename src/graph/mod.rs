@@ -1,5 +1,7 @@
 //! The graph: facts linked across files, with evidence and confidence.
 
+pub mod attributes;
+pub mod bindings;
 pub mod builtins;
 pub mod call;
 pub mod candidates;
@@ -8,13 +10,17 @@ pub mod edge;
 pub mod eval;
 pub mod exports;
 pub mod file_graph;
+pub mod generics;
 pub mod imports;
 pub mod java;
 pub mod link;
 pub mod members;
 pub mod modules;
+pub mod mro;
 pub mod names;
+pub mod overloads;
 pub mod overrides;
+pub mod params;
 pub mod python;
 pub mod queries;
 pub mod reach;

@@ -113,8 +113,8 @@ impl crate::graph::queries::Session<'_, '_> {
         if self.same_signature(one, other) {
             return true;
         }
-        let mine = crate::graph::java::parameter_names(view.qualname(one));
-        let theirs = crate::graph::java::parameter_names(view.qualname(other));
+        let mine = crate::graph::overloads::parameter_names(view.qualname(one));
+        let theirs = crate::graph::overloads::parameter_names(view.qualname(other));
         let facts = view.facts(other.file);
         let owner = view.symbol(other).parent;
         let is_param = |name: &str| {

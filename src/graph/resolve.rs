@@ -2,11 +2,11 @@
 
 use crate::facts::model::{ExprId, ExprKind, Reference};
 use crate::graph::edge::{Receiver, Strategy};
+use crate::graph::generics::SELF;
 use crate::graph::members::Outcome;
 use crate::graph::modules::{Family, Target};
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::{Place, Space};
-use crate::graph::types::SELF;
 use crate::graph::value::{Set, Value};
 use crate::view::SymbolRef;
 

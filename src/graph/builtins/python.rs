@@ -143,7 +143,7 @@ pub fn call(path: &str, args: &[Set]) -> Option<Set> {
         ),
         "getattr" | "vars" | "eval" | "__import__" if module_of(&[""]) => Set::unknown(),
         "type" if module_of(&[""]) => first().flat_map(|value| match value {
-            Value::Instance(class, _) | Value::TypeParam(class, crate::graph::types::SELF) => {
+            Value::Instance(class, _) | Value::TypeParam(class, crate::graph::generics::SELF) => {
                 Set::one(Value::Class(*class))
             }
             _ => Set::unknown(),

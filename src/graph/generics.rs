@@ -1,0 +1,268 @@
+//! Type parameters: those of a class, what they stand for in a receiver, and how arguments fill them.
+
+use crate::facts::model::{FileFacts, HeritageKind, SymbolId, TypeId, TypeKind, TypeParam, TypeRole};
+use crate::graph::builtins;
+use crate::graph::modules::Family;
+use crate::graph::queries::{Base, Denoted, Query, Session};
+use crate::graph::scope::Place;
+use crate::graph::value::{Set, Value, no_args};
+use crate::view::SymbolRef;
+use std::sync::Arc;
+
+/// The position that stands for the receiver's own type (`Self`, `this`, the `self` parameter).
+pub const SELF: u32 = u32::MAX;
+/// A type parameter: its owner and position.
+pub type ParamKey = (SymbolRef, u32);
+/// What type parameters stand for, sorted by key.
+#[derive(Clone, Debug, Default)]
+pub struct Env(Vec<(ParamKey, Set)>);
+
+impl Env {
+    /// Adds a possible meaning of a parameter.
+    pub fn add(&mut self, key: ParamKey, set: Set) {
+        match self.0.binary_search_by_key(&key, |row| row.0) {
+            Ok(at) => self.0[at].1 = Set::union([self.0[at].1.clone(), set]),
+            Err(at) => self.0.insert(at, (key, set)),
+        }
+    }
+
+    fn get(&self, key: ParamKey) -> Option<&Set> {
+        self.0.binary_search_by_key(&key, |row| row.0).ok().map(|at| &self.0[at].1)
+    }
+
+    /// Adds what another knows of parameters that this one does not.
+    pub fn merge_missing(mut self, other: Env) -> Env {
+        for (key, set) in other.0 {
+            if self.get(key).is_none() {
+                self.add(key, set);
+            }
+        }
+        self
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Replaces type parameters by what they stand for.
+pub fn substitute(set: &Set, env: &Env) -> Set {
+    if env.is_empty() || set.values().iter().all(|v| !mentions_param(v)) {
+        return set.clone();
+    }
+    set.flat_map(|value| match value {
+        Value::TypeParam(owner, at) => match env.get((*owner, *at)) {
+            Some(set) => set.clone(),
+            None => Set::one(value.clone()),
+        },
+        Value::Instance(class, args) => Set::one(Value::Instance(*class, substitute_all(args, env))),
+        Value::ExternalInstance(name, args) => {
+            Set::one(Value::ExternalInstance(name.clone(), substitute_all(args, env)))
+        }
+        Value::Bound(function, receiver) => {
+            let receiver = substitute(&Set::one((**receiver).clone()), env);
+            receiver.flat_map(|receiver| Set::one(Value::Bound(*function, Arc::new(receiver.clone()))))
+        }
+        other => Set::one(other.clone()),
+    })
+}
+
+/// Replaces type parameters in each of several sets.
+pub fn substitute_all(args: &[Set], env: &Env) -> Arc<[Set]> {
+    args.iter().map(|arg| substitute(arg, env)).collect()
+}
+
+fn mentions_param(value: &Value) -> bool {
+    match value {
+        Value::TypeParam(..) => true,
+        Value::Instance(_, args) | Value::ExternalInstance(_, args) => {
+            args.iter().any(|arg| arg.values().iter().any(mentions_param))
+        }
+        Value::Bound(_, receiver) => mentions_param(receiver),
+        _ => false,
+    }
+}
+
+impl Session<'_, '_> {
+    /// The type parameters of a class, in order of its type arguments. Python: those of
+    /// `Generic[…]` or `Protocol[…]`, else those of the bases as they come.
+    pub fn class_params(&mut self, class: SymbolRef) -> Vec<ParamKey> {
+        let facts = self.shared.names.view.facts(class.file);
+        let n_declared = type_params_of(facts, class.symbol).len();
+        if n_declared > 0 {
+            return (0..n_declared).map(|at| (class, at as u32)).collect();
+        }
+        if Family::of(facts.dialect) != Family::Python {
+            return Vec::new();
+        }
+        let place = Place { scope: facts.symbol(class.symbol).declared_in, ..self.place_of(class) };
+        let start = facts.heritage.partition_point(|h| h.owner < class.symbol);
+        let mut keys = Vec::new();
+        for heritage in facts.heritage[start..].iter().take_while(|h| h.owner == class.symbol) {
+            if heritage.kind != HeritageKind::Extends {
+                continue;
+            }
+            for arg in self.type_args(heritage.ty, place) {
+                for value in arg.values() {
+                    if let Value::TypeParam(owner, at) = value
+                        && !keys.contains(&(*owner, *at))
+                    {
+                        keys.push((*owner, *at));
+                    }
+                }
+            }
+        }
+        keys
+    }
+
+    /// What the type parameters of `class` stand for in a receiver.
+    pub fn env_of(&mut self, receiver: &Value, class: SymbolRef) -> Env {
+        let mut env = Env::default();
+        env.add((class, SELF), Set::one(receiver.clone()));
+        if let Value::Instance(own, args) = receiver {
+            let own_params = self.class_params(*own);
+            let mut own_env = Env::default();
+            for (at, key) in own_params.iter().enumerate() {
+                own_env.add(*key, args.get(at).cloned().unwrap_or_default());
+            }
+            if *own == class {
+                own_env.add((class, SELF), Set::one(receiver.clone()));
+                return own_env;
+            }
+            let mro = self.bases(Query::Mro(*own));
+            for base in mro.iter() {
+                if let Base::Class(at, base_args) = base
+                    && *at == class
+                {
+                    let params = self.class_params(class);
+                    for (position, key) in params.into_iter().enumerate() {
+                        let arg = base_args.get(position).cloned().unwrap_or_default();
+                        env.add(key, substitute(&arg, &own_env));
+                    }
+                    break;
+                }
+            }
+        }
+        env
+    }
+
+    /// As `env_of`, through bounds of type parameters.
+    pub fn env_of_any(&mut self, receiver: &Value, class: SymbolRef) -> Env {
+        match receiver {
+            Value::TypeParam(owner, at) => {
+                let bound = self.bound_of(*owner, *at);
+                let mut env = match bound.values().first() {
+                    Some(value) => self.env_of(&value.clone(), class),
+                    None => Env::default(),
+                };
+                let mut own = Env::default();
+                own.add((class, crate::graph::generics::SELF), Set::one(receiver.clone()));
+                std::mem::swap(&mut env, &mut own);
+                own.merge_missing(env)
+            }
+            other => self.env_of(other, class),
+        }
+    }
+
+    /// The bound of a type parameter: what an unfilled one may be.
+    pub fn bound_of(&mut self, owner: SymbolRef, at: u32) -> Set {
+        if at == SELF {
+            let params = self.class_params(owner);
+            let args: Vec<Set> = params.into_iter().map(|(o, at)| Set::one(Value::TypeParam(o, at))).collect();
+            return Set::one(Value::Instance(owner, Arc::from(args)));
+        }
+        let facts = self.shared.names.view.facts(owner.file);
+        let param = type_params_of(facts, owner.symbol).get(at as usize);
+        match param.and_then(|p| p.bound.or(p.default)) {
+            Some(bound) => {
+                let set = self.type_value(bound, self.place_of(owner));
+                // A bound that is itself a parameter is not followed further: it may be circular.
+                set.filter(|value| !matches!(value, Value::TypeParam(..)))
+            }
+            None => Set::unknown(),
+        }
+    }
+
+    /// Finds what the type parameters in `ty` must stand for, given a value of that type.
+    pub fn unify(&mut self, ty: TypeId, place: Place, actual: &Set, env: &mut Env) {
+        if !self.step() || actual.is_bare() {
+            return;
+        }
+        let facts = self.shared.names.view.facts(place.file);
+        let family = Family::of(facts.dialect);
+        let row = facts.type_row(ty);
+        let operands = facts.operands_of_type(ty);
+        match row.kind {
+            TypeKind::Named => {
+                for denoted in self.type_denoted(ty, place) {
+                    let key = match denoted {
+                        Denoted::TypeParam(owner, at) => (owner, at),
+                        Denoted::Symbol(at) if family == Family::Python => match self.symbol_type(at, &[]).values() {
+                            [Value::TypeParam(owner, at)] => (*owner, *at),
+                            _ => continue,
+                        },
+                        _ => continue,
+                    };
+                    env.add(key, actual.non_null());
+                    return;
+                }
+                for (position, operand) in operands.iter().enumerate() {
+                    let arg = self.argument_of(actual, position, ty, place);
+                    self.unify(operand.ty, place, &arg, env);
+                }
+            }
+            TypeKind::Array => {
+                let element = actual.flat_map(|value| builtins::element(family, value));
+                if let Some(operand) = operands.first() {
+                    self.unify(operand.ty, place, &element, env);
+                }
+            }
+            TypeKind::Union | TypeKind::Wrapped | TypeKind::Wildcard | TypeKind::Intersection => {
+                for operand in operands {
+                    self.unify(operand.ty, place, actual, env);
+                }
+            }
+            TypeKind::Func => {
+                if let Some(result) = operands.iter().find(|o| o.role == TypeRole::Return) {
+                    let given = self.call_result(actual, &[], place);
+                    self.unify(result.ty, place, &given, env);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Type argument `position` of values of a generic type, seen as that type.
+    fn argument_of(&mut self, actual: &Set, position: usize, ty: TypeId, place: Place) -> Set {
+        let wanted: Vec<SymbolRef> = self
+            .type_denoted(ty, place)
+            .into_iter()
+            .filter_map(|d| if let Denoted::Symbol(at) = d { Some(at) } else { None })
+            .collect();
+        let mut sets = Vec::new();
+        for value in actual.values() {
+            match value {
+                Value::ExternalInstance(_, args) => sets.extend(args.get(position).cloned()),
+                Value::Instance(_, args) if wanted.is_empty() => sets.extend(args.get(position).cloned()),
+                Value::Instance(..) => {
+                    for class in &wanted {
+                        let env = self.env_of(value, *class);
+                        let params = self.class_params(*class);
+                        sets.extend(params.get(position).and_then(|key| env.get(*key)).cloned());
+                    }
+                }
+                Value::Class(class) => sets.push(Set::one(Value::Instance(*class, no_args()))),
+                _ => {}
+            }
+        }
+        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+    }
+}
+
+/// The type parameters that a symbol declares, in order.
+fn type_params_of(facts: &FileFacts, owner: SymbolId) -> &[TypeParam] {
+    let start = facts.type_params.partition_point(|p| p.owner < owner);
+    let end = facts.type_params.partition_point(|p| p.owner <= owner);
+    &facts.type_params[start..end]
+}
