@@ -480,6 +480,25 @@ fn revisions_resolve_and_meet() {
 }
 
 #[test]
+fn churn_counts_commits_of_a_path() {
+    let scratch = Scratch::new();
+    scratch.write("a.py", "1\n").write("src/b.py", "1\n").commit("one");
+    scratch.write("a.py", "2\n").commit("two");
+    std::fs::remove_file(scratch.root.join("src/b.py")).unwrap();
+    scratch.write("a.py", "3\n").commit("three");
+    let counts = |root: &Path, max_commits| {
+        let churn = history::churn(&Repo::open(root).unwrap(), "HEAD", max_commits).unwrap();
+        churn.into_iter().map(|(path, churn)| (path.to_string(), churn.n_commits)).collect::<Vec<_>>()
+    };
+    let row = |path: &str, n: u32| (path.to_owned(), n);
+    assert_eq!(counts(&scratch.root, 10), [row("a.py", 3), row("src/b.py", 2)]);
+    assert_eq!(counts(&scratch.root, 1), [row("a.py", 1), row("src/b.py", 1)]);
+    let url = format!("file://{}", scratch.root.display());
+    scratch.git(&["clone", "-q", "--depth=2", &url, "shallow"]);
+    assert_eq!(counts(&scratch.root.join("shallow"), 10), [row("a.py", 1), row("src/b.py", 1)]);
+}
+
+#[test]
 fn shallow_clones_say_how_to_deepen() {
     let scratch = Scratch::new();
     let old = scratch.write("a.py", "1\n").commit("one");

@@ -1,9 +1,13 @@
-//! Revisions: what a name stands for, and where two lines of history meet.
+//! Revisions: what a name stands for, where two lines of history meet, how often paths changed.
+
+use std::collections::BTreeMap;
 
 use gix::bstr::BStr;
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::path::RepoPath;
 use crate::git::repo::Repo;
+use crate::git::snapshot::decode_path;
 
 /// Resolves a revision (`HEAD~3`, a branch, a tag, a commit) to its commit, in hex.
 ///
@@ -61,4 +65,75 @@ fn unknown(local: &gix::Repository, what: String) -> Error {
         "`git branch --all` and `git tag` list names; a remote's branch may need `git fetch`"
     };
     Error::new(ErrorKind::UnknownRevision, what).hint(hint)
+}
+
+/// How often and how lately a path changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Churn {
+    pub n_commits: u32,
+    /// The time of the latest commit that changed it, in seconds since 1970.
+    pub last_seconds: i64,
+}
+
+/// Counts the changes of each path over the last `max_commits` of a line of first parents.
+///
+/// Sorted by path; paths that are gone are in it too, renames are not followed. A merge counts as
+/// one change. In a shallow clone the walk ends at its border, whose commit is not counted:
+/// against nothing, all its files would look changed. O(commits × changed folders).
+///
+/// # Errors
+/// As [`resolve`]; `Git` for trees that cannot be read.
+pub fn churn(repo: &Repo, revision: &str, max_commits: usize) -> Result<BTreeMap<RepoPath, Churn>> {
+    let unread = |source: Box<dyn std::error::Error + Send + Sync>| {
+        Error::new(ErrorKind::Git, format!("cannot read the history of `{revision}`"))
+            .hint("`git fsck` says what is missing")
+            .source(source)
+    };
+    let broken = |source: gix::Error| unread(Box::new(source));
+    let start = resolve(repo, revision)?;
+    let mut local = repo.local()?;
+    local.object_cache_size_if_unset(16 << 20);
+    let mut churn: BTreeMap<RepoPath, Churn> = BTreeMap::new();
+    let mut next = Some(gix::ObjectId::from_hex(start.as_bytes()).map_err(broken)?);
+    for _ in 0..max_commits {
+        let Some(commit) = next.and_then(|id| local.find_commit(id).ok()) else { break };
+        next = commit.parent_ids().next().map(|id| id.detach());
+        let old = match next {
+            Some(parent) => match local.find_commit(parent) {
+                Ok(parent) => parent.tree().map_err(broken)?,
+                Err(_) => break,
+            },
+            None => local.empty_tree(),
+        };
+        let new = commit.tree().map_err(broken)?;
+        let last_seconds = commit.time().map_err(broken)?.seconds;
+        let files = changed_files(&local, &old, &new).map_err(|source| unread(Box::new(source)))?;
+        for path in files {
+            let seen = churn.entry(path).or_insert(Churn { n_commits: 0, last_seconds });
+            seen.n_commits += 1;
+            seen.last_seconds = seen.last_seconds.max(last_seconds);
+        }
+    }
+    Ok(churn)
+}
+
+/// The files that differ between two trees; equal folders are not entered.
+fn changed_files(
+    local: &gix::Repository,
+    old: &gix::Tree<'_>,
+    new: &gix::Tree<'_>,
+) -> std::result::Result<Vec<RepoPath>, gix::diff::tree::Error> {
+    use gix::diff::tree::Recorder;
+    use gix::diff::tree::recorder::Change;
+    let [old, new] = [old, new].map(|tree| gix::objs::TreeRefIter::from_bytes(&tree.data, tree.id.kind()));
+    let mut recorder = Recorder::default();
+    gix::diff::tree(old, new, &mut gix::diff::tree::State::default(), &local.objects, &mut recorder)?;
+    let files = recorder.records.into_iter().filter_map(|change| {
+        let (mode, path) = match change {
+            Change::Addition { entry_mode, path, .. } | Change::Deletion { entry_mode, path, .. } => (entry_mode, path),
+            Change::Modification { entry_mode, path, .. } => (entry_mode, path),
+        };
+        if mode.is_tree() { None } else { decode_path(&path).map(|(path, _)| path) }
+    });
+    Ok(files.collect())
 }
