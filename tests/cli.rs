@@ -126,6 +126,8 @@ fn errors_name_the_thing_and_the_next_step() {
     assert!(error.contains("error[RAT013]: `tool/main.go` is not indexed: language"), "{error}");
     let error = fails(&scratch, &["query", "map", "--budgt", "9"], 2);
     assert!(error.contains("did you mean `--budget`"), "{error}");
+    let error = fails(&scratch, &["query", "symbol", "ttal"], 2);
+    assert!(error.contains("did you mean `total` (src/shop/cart.py:8)"), "{error}");
     fails(&scratch, &["quer"], 2);
     fails(&scratch, &["query", "map", "--budget", "3"], 2);
     fails(&scratch, &["query", "span", "src/shop/cart.py"], 2);

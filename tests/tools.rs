@@ -165,6 +165,18 @@ fn a_call_of_a_base_method_may_land_in_an_override() {
 }
 
 #[test]
+fn a_class_has_what_it_inherits_and_no_caller_of_its_base_constructor() {
+    let desk = desk(&[(
+        "m.py",
+        "class Base:\n    def __init__(self):\n        pass\n\n    def route(self):\n        pass\n\n\nclass App(Base):\n    def __init__(self):\n        super().__init__()\n\n\ndef make():\n    return App().route()\n",
+    )]);
+    let data = ask(&desk, "callers_of", json!({"qualname": "App.route"})).json();
+    assert_eq!((&data["target"]["qualname"], qualnames(&data["callers"])), (&"Base.route".into(), vec!["make"]));
+    let data = ask(&desk, "callers_of", json!({"qualname": "App"})).json();
+    assert_eq!(qualnames(&data["callers"]), ["make"], "{data}");
+}
+
+#[test]
 fn searches_find_whole_names_before_parts_and_suggest_the_nearest() {
     let desk = desk(SHOP);
     let data = ask(&desk, "find_symbol", json!({"query": "add"})).json();
@@ -191,10 +203,13 @@ fn context_puts_what_the_task_names_first() {
 fn files_that_are_not_indexed_are_counted() {
     let mut files = SHOP.to_vec();
     files.extend([("a.go", "package a\n"), ("b.go", "package b\n"), ("App.vue", "<script></script>\n")]);
+    files.push(("lib/show.ts", "export function paint() {}\n"));
     let desk = desk(&files);
     let data = ask(&desk, "index_status", json!({})).json();
     assert_eq!(data["not_indexed"], json!({"go": 2, "vue": 1}));
     let data = ask(&desk, "callers_of", json!({"qualname": "unused"})).json();
+    assert_eq!(data["verdict"], "complete", "no .vue file calls Python: {data}");
+    let data = ask(&desk, "callers_of", json!({"qualname": "paint"})).json();
     assert_eq!(
         (&data["verdict"], &data["causes"][0]["code"]),
         (&"lower_bound".into(), &"languages_not_indexed".into())

@@ -37,6 +37,14 @@ impl LanguageName {
     }
 }
 
+impl LanguageName {
+    /// Whether code of the two languages can name each other's symbols.
+    pub fn shares_names_with(self, other: LanguageName) -> bool {
+        let is_ecmascript = |language| matches!(language, LanguageName::TypeScript | LanguageName::JavaScript);
+        self == other || (is_ecmascript(self) && is_ecmascript(other))
+    }
+}
+
 impl Dialect {
     /// Every dialect, in the order of its number.
     pub const ALL: [Dialect; 8] =

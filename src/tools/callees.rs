@@ -33,7 +33,7 @@ const MAX_OUTSIDE: usize = 30;
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let target = target::resolve(view, given.text("qualname").unwrap_or_default(), given.text("file"))?;
+    let target = target::resolve(&atlas, given.text("qualname").unwrap_or_default(), given.text("file"))?;
     let sources = target::symbols(&target);
     let walk = Walk {
         depth: given.integer("depth").unwrap_or(1),

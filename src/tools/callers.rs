@@ -42,7 +42,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let (view, graph) = (&*atlas.view, &*atlas.graph);
     let name = given.text("qualname").unwrap_or_default();
-    let target = target::resolve(view, name, given.text("file"))?;
+    let target = target::resolve(&atlas, name, given.text("file"))?;
     let targets: Vec<SymbolRef> = match &target {
         Target::File(file) => {
             links::with_nested(view, target::symbols(&target)[0]).into_iter().filter(|at| at.file == *file).collect()
@@ -74,7 +74,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     verdict.cause(walked.n_weak, "candidates", || {
         format!("{} may mean {noun}", show::count(walked.n_weak, "candidate edge"))
     });
-    verdict.unseen(view);
+    verdict.unseen(view, view.file(targets[0].file).dialect.language());
     verdict.put(&mut answer);
     let page = listing::page(given, walked.found.len())?;
     answer.shown(page.len(), walked.found.len(), "callers");

@@ -34,8 +34,9 @@ pub const TOOL: Tool = Tool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Exact,
-    ExactFolded,
     End,
+    /// Whole, but for case.
+    Folded,
     Start,
     Part,
 }
@@ -46,7 +47,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let query = given.text("query").unwrap_or_default();
     let mut found = search(view, query, given);
     if found.is_empty() {
-        if let Ok(found) = target::resolve(view, query, None) {
+        if let Ok(found) = target::resolve(&atlas, query, None) {
             return Ok(one_target(desk, &atlas, &found));
         }
         return Err(suggest::unknown_symbol(view, query, None));
@@ -115,8 +116,10 @@ fn search(view: &View, query: &str, given: &Given) -> Vec<(Fit, SymbolRef)> {
         }
     }
     // Parts are listed only where no whole name fits: `get` should not list every getter first.
-    if found.iter().any(|(fit, _)| *fit <= Fit::End) {
-        found.retain(|(fit, _)| *fit <= Fit::End);
+    match found.iter().map(|(fit, _)| *fit).min() {
+        Some(Fit::Exact | Fit::End) => found.retain(|(fit, _)| *fit <= Fit::End),
+        Some(Fit::Folded) => found.retain(|(fit, _)| *fit == Fit::Folded),
+        Some(Fit::Start | Fit::Part) | None => {}
     }
     found
 }
@@ -137,7 +140,7 @@ fn fit(name: &str, qualname: &str, query: &str, folded: &str) -> Option<Fit> {
     }
     let name = name.to_lowercase();
     if name == folded || plain.to_lowercase() == folded {
-        return Some(Fit::ExactFolded);
+        return Some(Fit::Folded);
     }
     if folded.len() < 2 {
         return None;

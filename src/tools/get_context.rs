@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::base::error::Result;
-use crate::rank::{files, lexical};
+use crate::rank::{files, lexical, surface};
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::sheet::{self, Ranked};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
@@ -33,6 +33,9 @@ pub const TOOL: Tool = Tool {
 /// How many of the best matching symbols seed the ranking.
 const N_SEEDS: usize = 200;
 
+/// The share of their words that tests and examples keep, unless the task is about tests. A guess.
+const SECONDARY: f64 = 0.4;
+
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
@@ -55,6 +58,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     for file in &focus {
         seeds[file.0 as usize] += 2.0;
     }
+    let wants_tests = lexical::query_terms(task).iter().any(|term| term == "test");
     let ranks = files::rank_files(view, &atlas.graph, &seeds, &repo_map::rank_options(desk, given));
     let highest = ranks.iter().copied().fold(0.0, f64::max).max(1e-12);
     let mut marked: BTreeMap<FileIdx, Vec<(SymbolRef, f64)>> = BTreeMap::new();
@@ -66,7 +70,10 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
         .indices()
         .filter(|file| listing::fits_file(view, *file, given))
         .map(|file| {
-            let by_word = words.get(&file).copied().unwrap_or(0.0);
+            let mut by_word = words.get(&file).copied().unwrap_or(0.0);
+            if !wants_tests && surface::is_secondary(view.file(file).path.as_str()) {
+                by_word *= SECONDARY;
+            }
             let by_focus = if focus.contains(&file) { 2.0 } else { 0.0 };
             let score = ranks[file.0 as usize] / highest + by_word + by_focus;
             let mut symbols = marked.remove(&file).unwrap_or_default();

@@ -41,7 +41,7 @@ const MAX_MEMBERS: usize = 200;
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let target = target::resolve(view, given.text("qualname").unwrap_or_default(), given.text("file"))?;
+    let target = target::resolve(&atlas, given.text("qualname").unwrap_or_default(), given.text("file"))?;
     let symbols = target::symbols(&target);
     let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     answer.shown(symbols.len(), symbols.len(), if symbols.len() == 1 { "definition" } else { "definitions" });

@@ -114,7 +114,7 @@ fn fields(impact: &Impact, limit: usize) -> Vec<(&'static str, Value)> {
 /// # Errors
 /// As [`target::resolve`].
 pub fn of_target(atlas: &Atlas, name: &str, file: Option<&str>, options: &Options) -> Result<Impact> {
-    let found = target::resolve(&atlas.view, name, file)?;
+    let found = target::resolve(atlas, name, file)?;
     let symbols = match &found {
         // A file stands for all that it defines.
         target::Target::File(_) => links::with_nested(&atlas.view, target::symbols(&found)[0]),

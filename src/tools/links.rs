@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::base::dialect::LanguageName;
 use crate::facts::model::{NameId, SymbolId, SymbolKind, TestBlockId};
 use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, Graph, Layer, Receiver, Unproved};
@@ -179,6 +180,10 @@ fn called_as(view: &View, graph: &Graph, target: SymbolRef) -> Vec<(SymbolRef, b
     if let Some(class) = class_of_constructor(view, target) {
         named.push((class, false));
     }
+    if named.iter().any(|(at, _)| is_constructor(view, *at)) {
+        // A constructor is called by its class's name, or by `super`: neither lands in an override.
+        return named;
+    }
     let mut at = 0;
     while at < named.len() && named.len() < 1_000 {
         for edge in graph.edges_from(named[at].0).iter().filter(|edge| edge.kind == EdgeKind::Overrides) {
@@ -266,6 +271,7 @@ pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> Same
         .map(|at| class_of_constructor(view, *at).unwrap_or(*at))
         .map(|at| view.facts(at.file).name(view.symbol(at).name).to_owned())
         .collect();
+    let languages: Vec<LanguageName> = targets.iter().map(|at| view.file(at.file).dialect.language()).collect();
     // A bare name never means a member: those are reached through a receiver.
     let members_only = targets.iter().all(|at| {
         matches!(
@@ -286,7 +292,8 @@ pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> Same
             let known = &view.facts(unproved.from.file).names;
             ids = (0..known.len()).filter(|at| names.contains(&*known[*at])).map(NameId::new).collect();
         }
-        if !ids.contains(&unproved.name) {
+        let language = view.file(unproved.from.file).dialect.language();
+        if !ids.contains(&unproved.name) || !languages.iter().any(|own| own.shares_names_with(language)) {
             continue;
         }
         match unproved.receiver {

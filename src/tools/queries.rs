@@ -94,7 +94,7 @@ fn run_span(desk: &Desk, given: &Given) -> Result<Answer> {
 fn run_outline(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let target = target::resolve(view, given.text("qualname").unwrap_or_default(), given.text("file"))?;
+    let target = target::resolve(&atlas, given.text("qualname").unwrap_or_default(), given.text("file"))?;
     let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     listing::put_target(&mut answer, view, &target);
     let mut rows = Vec::new();
@@ -124,7 +124,7 @@ fn run_outline(desk: &Desk, given: &Given) -> Result<Answer> {
 fn run_refs(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let target = target::resolve(view, given.text("qualname").unwrap_or_default(), given.text("file"))?;
+    let target = target::resolve(&atlas, given.text("qualname").unwrap_or_default(), given.text("file"))?;
     let symbols = match &target {
         Target::File(file) => links::with_nested(view, SymbolRef { file: *file, symbol: Id::new(0) }),
         Target::Symbols(symbols) => symbols.clone(),
@@ -174,7 +174,7 @@ fn run_deps(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
     let text = given.text("qualname").unwrap_or_default();
-    let file = match target::resolve(view, text, given.text("file"))? {
+    let file = match target::resolve(&atlas, text, given.text("file"))? {
         Target::File(file) => file,
         Target::Symbols(symbols) => symbols[0].file,
     };
@@ -218,7 +218,7 @@ fn put_uses(answer: &mut Answer, atlas: &Atlas, name: &'static str, uses: &[(Fil
 fn run_neighborhood(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let (view, graph) = (&*atlas.view, &*atlas.graph);
-    let target = target::resolve(view, given.text("qualname").unwrap_or_default(), given.text("file"))?;
+    let target = target::resolve(&atlas, given.text("qualname").unwrap_or_default(), given.text("file"))?;
     let symbols = target::symbols(&target);
     let walk = Walk {
         depth: given.integer("depth").unwrap_or(1),

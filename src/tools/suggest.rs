@@ -54,7 +54,7 @@ pub fn unknown_file(view: &View, path: &str) -> Error {
     error.hint(format!("did you mean {}?", near.join(", ")))
 }
 
-/// The symbols with the names nearest to `name`, nearest first, one a qualified name.
+/// The symbols with the names nearest to `name`, nearest first, one a simple name.
 pub fn nearest(view: &View, name: &str, within: Option<FileIdx>) -> Vec<SymbolRef> {
     let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name).to_lowercase();
     if last.is_empty() || last.len() > 200 {
@@ -80,10 +80,5 @@ pub fn nearest(view: &View, name: &str, within: Option<FileIdx>) -> Vec<SymbolRe
     }
     scored.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
     let mut seen = BTreeSet::new();
-    scored
-        .into_iter()
-        .map(|(_, at)| at)
-        .filter(|at| seen.insert(view.qualname(*at).to_owned()))
-        .take(MAX_CANDIDATES)
-        .collect()
+    scored.into_iter().map(|(_, at)| at).filter(|at| seen.insert(show::name(view, *at))).take(MAX_CANDIDATES).collect()
 }

@@ -1,11 +1,13 @@
 //! What a target names: a path, `path::qualname`, a qualified name, its end, or a handle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::atlas::Atlas;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::symbol_handle;
 use crate::facts::model::{SymbolFlags, SymbolId};
 use crate::facts::table::Id;
+use crate::graph::edge::EdgeKind;
 use crate::report::sanitize;
 use crate::tools::{show, suggest};
 use crate::view::{FileIdx, SymbolRef, View};
@@ -26,12 +28,52 @@ pub const MAX_CANDIDATES: usize = 5;
 /// Tried in this order, the first that finds anything decides: handle, path, `path::qualname`,
 /// whole qualified name, the end of one, module path with qualified name (`pkg.module.Class.m`),
 /// the end of a path. Parameter lists and `#n` may be left out. Names local to functions give
-/// way to others.
+/// way to others. `Class.member` also finds what the class inherits.
 ///
 /// # Errors
 /// `UnknownTarget` with suggestions when nothing fits, and with the candidates when several do;
 /// `CannotAnswer` for a file of the tree that is not indexed.
-pub fn resolve(view: &View, text: &str, file: Option<&str>) -> Result<Target> {
+pub fn resolve(atlas: &Atlas, text: &str, file: Option<&str>) -> Result<Target> {
+    let view = &*atlas.view;
+    match in_view(view, text, file) {
+        Err(error) if error.kind == ErrorKind::UnknownTarget => inherited(atlas, text, file).ok_or(error),
+        found => found,
+    }
+}
+
+/// `Class.member` where the member is a base's: the nearest one, bases in order.
+fn inherited(atlas: &Atlas, text: &str, file: Option<&str>) -> Option<Target> {
+    let view = &*atlas.view;
+    let (class, member) = text.trim().rsplit_once('.').filter(|(class, _)| !class.is_empty())?;
+    let Target::Symbols(classes) = in_view(view, class, file).ok()? else { return None };
+    let mut level: Vec<SymbolRef> = classes;
+    let mut seen: BTreeSet<SymbolRef> = level.iter().copied().collect();
+    while !level.is_empty() {
+        let mut bases = Vec::new();
+        for at in &level {
+            for edge in atlas.graph.edges_from(*at).iter().filter(|edge| edge.kind == EdgeKind::Extends) {
+                if seen.insert(edge.to) {
+                    bases.push(edge.to);
+                }
+            }
+        }
+        for base in &bases {
+            let facts = view.facts(base.file);
+            let members: Vec<SymbolRef> = (base.symbol.index() + 1..facts.symbols.len())
+                .filter(|row| facts.symbols[*row].parent == Some(base.symbol))
+                .filter(|row| facts.name(facts.symbols[*row].name) == member)
+                .map(|row| SymbolRef { file: base.file, symbol: Id::new(row) })
+                .collect();
+            if !members.is_empty() {
+                return Some(Target::Symbols(members));
+            }
+        }
+        level = bases;
+    }
+    None
+}
+
+fn in_view(view: &View, text: &str, file: Option<&str>) -> Result<Target> {
     let text = text.trim();
     if text.starts_with("sym_") && text.len() == 20 {
         return by_handle(view, text);

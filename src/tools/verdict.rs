@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::base::dialect::Dialect;
+use crate::base::dialect::{Dialect, LanguageName};
 use crate::facts::model::Status;
 use crate::report::json;
 use crate::tools::show;
@@ -26,15 +26,30 @@ impl Verdict {
         }
     }
 
-    /// Adds what of the view cannot be seen: damaged and skipped sources, files of languages that
-    /// may use these and are not indexed.
-    pub fn unseen(&mut self, view: &View) {
-        let damaged = view.files.iter().filter(|f| f.facts.status != Status::Ok).count();
+    /// Adds what of the view cannot be seen by one who asks for users of code in `language`:
+    /// damaged and skipped sources, files of languages that may use it and are not indexed.
+    pub fn unseen(&mut self, view: &View, language: LanguageName) {
+        let damaged = view
+            .files
+            .iter()
+            .filter(|f| f.facts.status != Status::Ok && f.dialect.language().shares_names_with(language))
+            .count();
         self.cause(damaged, "parse_failures", || format!("{} did not parse whole", show::count(damaged, "file")));
-        let skipped =
-            view.others.iter().filter(|other| is_skipped_source(other.path.file_name(), other.reason)).count();
+        let skipped = view
+            .others
+            .iter()
+            .filter(|other| is_skipped_source(other.path.file_name(), other.reason))
+            .filter(|other| {
+                let dialect = Dialect::of_file_name(other.path.file_name());
+                dialect.is_some_and(|dialect| dialect.language().shares_names_with(language))
+            })
+            .count();
         self.cause(skipped, "skipped_sources", || format!("{} skipped", show::count(skipped, "source file")));
-        let kin: usize = not_indexed(view).iter().filter(|(extension, _)| is_kin(extension)).map(|(_, n)| n).sum();
+        let kin: usize = not_indexed(view)
+            .iter()
+            .filter(|(extension, _)| kin_of(extension).is_some_and(|kin| kin.shares_names_with(language)))
+            .map(|(_, n)| n)
+            .sum();
         self.cause(kin, "languages_not_indexed", || {
             format!("{} of languages that are not indexed may use it", show::count(kin, "file"))
         });
@@ -107,7 +122,7 @@ pub fn not_indexed_line(view: &View) -> Option<String> {
 }
 
 fn is_code(extension: &str) -> bool {
-    is_kin(extension)
+    kin_of(extension).is_some()
         || matches!(
             extension,
             "go" | "rs"
@@ -144,10 +159,12 @@ fn is_code(extension: &str) -> bool {
         )
 }
 
-/// Languages whose files import those that are indexed.
-fn is_kin(extension: &str) -> bool {
-    matches!(
-        extension,
-        "vue" | "svelte" | "astro" | "mdx" | "kt" | "kts" | "scala" | "groovy" | "pyx" | "pxd" | "ipynb" | "coffee"
-    )
+/// The indexed language that files of a language that is not import from.
+fn kin_of(extension: &str) -> Option<LanguageName> {
+    Some(match extension {
+        "vue" | "svelte" | "astro" | "mdx" | "coffee" => LanguageName::JavaScript,
+        "kt" | "kts" | "scala" | "groovy" => LanguageName::Java,
+        "pyx" | "pxd" | "ipynb" => LanguageName::Python,
+        _ => return None,
+    })
 }
