@@ -3,7 +3,9 @@
 use crate::base::dialect::LanguageName;
 use crate::facts::model::*;
 use crate::facts::table::Id;
+use crate::graph::builtins::is_common_member;
 use crate::graph::edge::EdgeKind;
+use crate::graph::modules::Family;
 use crate::lang::testing::{decorators, last_name};
 
 /// Expressions nested deeper are taken to run something.
@@ -37,10 +39,13 @@ pub fn member_use(facts: &FileFacts, member: SymbolId, is_open: bool) -> MemberU
             if matches!(name, "__init_subclass__" | "__set_name__" | "__prepare__" | "__class_getitem__") {
                 return MemberUse::WhenSubclassed;
             }
-            name.len() > 4 && name.starts_with("__") && name.ends_with("__")
+            // Code outside calls what it is given by the names that it knows.
+            (name.len() > 4 && name.starts_with("__") && name.ends_with("__")) || is_common_member(Family::Python, name)
         }
         LanguageName::TypeScript | LanguageName::JavaScript => {
-            matches!(name, "constructor" | "toString" | "toJSON" | "valueOf" | "then") || name.starts_with('[')
+            matches!(name, "constructor" | "toString" | "toJSON" | "valueOf" | "then")
+                || name.starts_with('[')
+                || is_common_member(Family::Ecma, name)
         }
         LanguageName::Java => {
             matches!(name, "toString" | "equals" | "hashCode" | "finalize" | "clone" | "readObject" | "writeObject")
@@ -167,8 +172,9 @@ fn runs(facts: &FileFacts, expr: ExprId, depth: u32) -> bool {
 /// Code of a module or class that only reads, inside the initializer of a variable or field that
 /// runs nothing, is seen by the readers of that variable alone. Code that runs counts for the
 /// module or class; class-level calls of Python and ECMAScript run at import, so for the module too.
-/// A decorator is called by the code around the definition. What an export statement names runs nothing.
-pub fn users_at(facts: &FileFacts, owner: SymbolId, line: u32, kind: EdgeKind) -> Vec<SymbolId> {
+/// A decorator is called by the code around the definition; a function that is given to a
+/// constructor is kept there. What an export statement names runs nothing.
+pub fn users_at(facts: &FileFacts, owner: SymbolId, line: u32, kind: EdgeKind, name: &str) -> Vec<SymbolId> {
     let symbol = facts.symbol(owner);
     let is_module = owner.index() == 0;
     let runs_at_import = kind == EdgeKind::Calls && facts.dialect.language() != LanguageName::Java;
@@ -189,7 +195,7 @@ pub fn users_at(facts: &FileFacts, owner: SymbolId, line: u32, kind: EdgeKind) -
         });
         if let Some((at, _)) = holder {
             let id = SymbolId::new(at);
-            if !initializer_runs(facts, id) {
+            if !initializer_runs(facts, id) || is_given_to_constructor(facts, owner, line, name) {
                 return vec![id];
             }
         }
@@ -197,9 +203,136 @@ pub fn users_at(facts: &FileFacts, owner: SymbolId, line: u32, kind: EdgeKind) -
     if symbol.kind.is_class() && runs_at_import { vec![owner, runner_of(facts, owner)] } else { vec![owner] }
 }
 
+/// Whether a mention is an argument of a constructor: `new C(f)`, or a call of a capitalized name.
+fn is_given_to_constructor(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
+    let mut mentions = refs_on(facts, line)
+        .filter(|row| row.owner == owner && last_name(facts, row.expr) == name)
+        .filter(|row| matches!(row.kind, RefKind::Read | RefKind::Callback))
+        .peekable();
+    mentions.peek().is_some()
+        && mentions.all(|row| {
+            facts.exprs.iter().enumerate().skip(row.expr.index() + 1).any(|(at, holder)| {
+                let holder_id = ExprId::new(at);
+                let is_operand = facts.operands_of(holder_id).iter().skip(1).any(|o| o.expr == row.expr);
+                is_operand
+                    && (holder.kind == ExprKind::New
+                        || (holder.kind == ExprKind::Call
+                            && last_name(facts, holder_id).starts_with(|c: char| c.is_uppercase())))
+            })
+        })
+}
+
+/// What holds an instance of a class that is made on a line of `owner`'s code: the variable or
+/// field that it is the value of, else `owner` itself.
+pub fn holder_at(facts: &FileFacts, owner: SymbolId, line: u32, class: &str) -> SymbolId {
+    let symbol = facts.symbol(owner);
+    let is_of_code = owner.index() != 0 && !symbol.kind.is_class();
+    let made = facts.bindings.iter().filter(|b| facts.scope(b.scope).owner == owner || is_of_code).find_map(|b| {
+        let (holder, value) = (b.symbol?, b.value?);
+        let row = facts.symbol(holder);
+        let is_near = b.line <= line && line <= b.line.max(row.end_line.min(b.line + MAX_STATEMENT));
+        let is_made =
+            matches!(facts.expr(value).kind, ExprKind::Call | ExprKind::New | ExprKind::Name | ExprKind::Attr)
+                && last_name(facts, value) == class;
+        (is_near && is_made).then_some(holder)
+    });
+    if let Some(holder) = made {
+        return holder;
+    }
+    if is_of_code {
+        return owner;
+    }
+    let held = facts.symbols.iter().enumerate().skip(1).find(|(_, s)| {
+        s.parent == Some(owner)
+            && matches!(s.kind, SymbolKind::Variable | SymbolKind::Field)
+            && (s.start_line..=s.end_line).contains(&line)
+    });
+    held.map_or(owner, |(at, _)| SymbolId::new(at))
+}
+
+/// Statements are taken to be at most this many lines long when a line is to be found in one.
+const MAX_STATEMENT: u32 = 40;
+
+/// Base classes of each language's own library, with those of their methods that the library
+/// calls beside protocol methods. A class below them alone is called by no other code outside.
+const KNOWN_BASES: [(&str, &str); 56] = [
+    ("object", ""),
+    ("dict", ""),
+    ("list", ""),
+    ("set", ""),
+    ("frozenset", ""),
+    ("tuple", ""),
+    ("str", ""),
+    ("bytes", ""),
+    ("int", ""),
+    ("float", ""),
+    ("property", ""),
+    ("Generic", ""),
+    ("Protocol", ""),
+    ("ABC", ""),
+    ("NamedTuple", ""),
+    ("TypedDict", ""),
+    ("Enum", "_generate_next_value_ _missing_"),
+    ("IntEnum", "_generate_next_value_ _missing_"),
+    ("StrEnum", "_generate_next_value_ _missing_"),
+    ("Flag", "_generate_next_value_ _missing_"),
+    ("IntFlag", "_generate_next_value_ _missing_"),
+    ("Exception", ""),
+    ("BaseException", ""),
+    ("OrderedDict", ""),
+    ("defaultdict", ""),
+    ("UserDict", ""),
+    ("deque", ""),
+    ("Mapping", "get keys items values"),
+    ("MutableMapping", "get keys items values pop popitem clear update setdefault"),
+    ("Sequence", "index count"),
+    ("MutableSequence", "insert append extend pop remove reverse clear"),
+    ("Set", "isdisjoint"),
+    ("MutableSet", "add discard remove pop clear"),
+    ("Iterator", "next hasNext remove forEachRemaining"),
+    ("Iterable", "iterator forEach spliterator"),
+    ("Callable", "call"),
+    ("Hashable", ""),
+    ("Sized", ""),
+    ("Container", ""),
+    ("Collection", ""),
+    ("Serializable", ""),
+    ("Cloneable", ""),
+    ("Comparable", "compareTo"),
+    ("Comparator", "compare"),
+    ("Runnable", "run"),
+    ("AutoCloseable", "close"),
+    ("Closeable", "close"),
+    ("RuntimeException", "getMessage"),
+    ("Error", ""),
+    ("Array", ""),
+    ("Map", ""),
+    ("WeakMap", ""),
+    ("RandomAccess", ""),
+    ("CharSequence", "length charAt subSequence"),
+    ("Supplier", "get"),
+    ("Function", "apply"),
+];
+
+/// Whether code outside may call a member because of a base of that name: unless the base is
+/// known, and does not call it.
+pub fn base_may_call(base: &str, member: &str) -> bool {
+    match KNOWN_BASES.iter().find(|(name, _)| *name == base) {
+        Some((_, called)) => called.split(' ').any(|name| name == member),
+        None => !(base.ends_with("Error") || base.ends_with("Warning") || base.ends_with("Exception")),
+    }
+}
+
 /// Whether a decorator of a definition stands on a line.
-pub fn is_decorator_line(facts: &FileFacts, owner: SymbolId, line: u32) -> bool {
+fn is_decorator_line(facts: &FileFacts, owner: SymbolId, line: u32) -> bool {
     decorators(facts, owner).any(|row| row.line == line)
+}
+
+/// How many times the decorator on a line of a definition is called there: once for `@f`, twice
+/// for `@f(x)`, whose result is called as well; 0 without a decorator.
+pub fn decorator_calls(facts: &FileFacts, owner: SymbolId, line: u32) -> u32 {
+    let is_call = |row: &Decorator| facts.expr(row.expr).kind == ExprKind::Call;
+    decorators(facts, owner).filter(|row| row.line == line).map(|row| 1 + u32::from(is_call(row))).max().unwrap_or(0)
 }
 
 /// Whose code runs a definition's decorators, bases and class body: the nearest function around
@@ -274,6 +407,10 @@ pub fn is_given_back(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) 
 
 /// Whether a decorator's function may keep what it decorates (a registry), or run it at once:
 /// then what it decorates may run without being named.
+///
+/// Every mention of a parameter, its own or those of functions within, must be a call of it, an
+/// attribute of it, a wrapper around it, or its return. Parameters are no references; their
+/// mentions are found among the expressions of the function's lines.
 pub fn keeps_argument(facts: &FileFacts, function: SymbolId) -> bool {
     let mut within = vec![function];
     let mut names: Vec<&str> = Vec::new();
@@ -292,12 +429,42 @@ pub fn keeps_argument(facts: &FileFacts, function: SymbolId) -> bool {
         }
     }
     names.retain(|name| !matches!(*name, "self" | "cls"));
-    facts.refs.iter().filter(|row| within.contains(&row.owner)).any(|row| {
-        facts.expr(row.expr).kind == ExprKind::Name
-            && names.contains(&facts.text(facts.expr(row.expr).name))
-            && matches!(row.kind, RefKind::Read | RefKind::Callback)
-            && is_kept(facts, row.expr)
+    let range = expressions_of(facts, function);
+    let mentions: Vec<ExprId> = range
+        .clone()
+        .map(ExprId::new)
+        .filter(|id| facts.expr(*id).kind == ExprKind::Name && names.contains(&facts.text(facts.expr(*id).name)))
+        .collect();
+    mentions.into_iter().any(|id| {
+        let is_returned = facts.returns.iter().any(|row| row.expr == id);
+        let mut holders = range.clone().skip_while(|at| *at <= id.index()).map(ExprId::new).filter_map(|holder| {
+            let position = facts.operands_of(holder).iter().position(|o| o.expr == id)?;
+            Some((holder, position))
+        });
+        let is_plain = holders.any(|(holder, position)| match facts.expr(holder).kind {
+            ExprKind::Call | ExprKind::New => position == 0 || WRAPPERS.contains(&last_name(facts, holder)),
+            ExprKind::Attr | ExprKind::Await | ExprKind::Operator => true,
+            _ => false,
+        });
+        !is_returned && !is_plain
     })
+}
+
+/// The rows of expressions that stand on a function's lines, as a range that holds them all.
+fn expressions_of(facts: &FileFacts, function: SymbolId) -> std::ops::Range<usize> {
+    let row = facts.symbol(function);
+    let (mut first, mut end) = (0, 0);
+    let refs = facts.refs.iter().map(|r| (r.expr, r.start_line.min(r.line)));
+    let returns = facts.returns.iter().map(|r| (r.expr, r.line));
+    let values = facts.bindings.iter().filter_map(|b| Some((b.value?, b.line)));
+    for (expr, line) in refs.chain(returns).chain(values) {
+        if line < row.start_line {
+            first = first.max(expr.index() + 1);
+        } else if line <= row.end_line {
+            end = end.max(expr.index() + 1);
+        }
+    }
+    first.min(end)..end
 }
 
 /// Whether a mention hands a value to an unknown call, or stores it.

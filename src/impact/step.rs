@@ -13,7 +13,7 @@ use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, FileUse, Graph, Layer, Receiver};
 use crate::impact::code;
 use crate::impact::space::{Node, Space};
-use crate::lang::testing::members;
+use crate::lang::testing::{bases, members};
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// Why a node is reached from the next one on its path.
@@ -202,17 +202,19 @@ impl<'a> Steps<'a> {
                 && around == Some(edge.from.symbol)
                 && code::is_given_back(facts, edge.from.symbol, edge.line, name);
             if is_returned {
-                self.given_back_by(edge.from, edge, 0, out);
+                self.given_back_by(edge.from, (edge, name), 0, out);
             } else {
-                self.push_user(edge, out);
+                self.push_user(edge, name, out);
             }
         }
         for (user, line) in self.implied.get(&at).into_iter().flatten() {
             let why = Why::Edge(EdgeKind::Tests);
             out.push(Step { to: *user, why, confidence: 9_000, line: *line, is_gated: false });
         }
+        // Making an instance of a base runs no constructor of a class below.
+        let is_constructor = is_constructor(facts, at.symbol);
         for edge in self.graph.edges_from(at) {
-            if edge.kind == EdgeKind::Overrides && edge.layer <= self.follow.layer {
+            if edge.kind == EdgeKind::Overrides && !is_constructor && edge.layer <= self.follow.layer {
                 // The site is the overriding declaration, which is in this file and not in the other.
                 self.push(edge.to, Why::Dispatch, edge.confidence.0, 0, out);
             }
@@ -226,7 +228,7 @@ impl<'a> Steps<'a> {
     }
 
     /// The source of an edge, as the code that runs it.
-    fn push_user(&self, edge: &Edge, out: &mut Vec<Step>) {
+    fn push_user(&self, edge: &Edge, name: &str, out: &mut Vec<Step>) {
         let facts = self.view.facts(edge.from.file);
         let is_gated = edge.layer == Layer::Candidate;
         let mut push = |to: u32| {
@@ -238,16 +240,17 @@ impl<'a> Steps<'a> {
                 return;
             }
         }
-        for user in code::users_at(facts, edge.from.symbol, edge.line, edge.kind) {
+        for user in code::users_at(facts, edge.from.symbol, edge.line, edge.kind, name) {
             push(self.space.symbol(SymbolRef { file: edge.from.file, symbol: user }));
         }
     }
 
     /// A function is given back by the one around it: it runs where the result is called. What
     /// that one decorates runs it when called, and not when it is defined.
-    fn given_back_by(&self, maker: SymbolRef, by: &Edge, depth: u32, out: &mut Vec<Step>) {
+    fn given_back_by(&self, maker: SymbolRef, by: (&Edge, &str), depth: u32, out: &mut Vec<Step>) {
         let facts = self.view.facts(maker.file);
         let symbol = facts.symbol(maker.symbol);
+        let name = facts.name(symbol.name);
         let around = symbol.parent.filter(|p| p.index() != 0 && facts.symbol(*p).kind.is_function());
         let mut n_users = 0;
         for edge in self.graph.edges_to(maker) {
@@ -256,19 +259,23 @@ impl<'a> Steps<'a> {
             }
             n_users += 1;
             let user_facts = self.view.facts(edge.from.file);
-            let decorates =
-                edge.kind == EdgeKind::Calls && code::is_decorator_line(user_facts, edge.from.symbol, edge.line);
+            // `@f(x)` calls what `f` gives back where it stands, `@f` does not.
+            let n_calls = match edge.kind {
+                EdgeKind::Calls => code::decorator_calls(user_facts, edge.from.symbol, edge.line),
+                _ => 0,
+            };
+            let decorates = n_calls > 0 && depth + 1 >= n_calls;
             let is_returned = edge.kind == EdgeKind::References
                 && edge.from.file == maker.file
                 && around == Some(edge.from.symbol)
                 && depth < MAX_NESTED
-                && code::is_given_back(facts, edge.from.symbol, edge.line, facts.name(symbol.name));
+                && code::is_given_back(facts, edge.from.symbol, edge.line, name);
             if decorates {
                 self.push(edge.from, Why::Edge(EdgeKind::Calls), edge.confidence.0, edge.line, out);
             } else if is_returned {
-                self.given_back_by(edge.from, edge, depth + 1, out);
+                self.given_back_by(edge.from, by, depth + 1, out);
             } else {
-                self.push_user(edge, out);
+                self.push_user(edge, name, out);
             }
         }
         if n_users == 0 || depth >= MAX_NESTED || self.follow.may_reach {
@@ -276,7 +283,7 @@ impl<'a> Steps<'a> {
             self.maybe_named_by(maker, out);
         }
         if n_users == 0 {
-            self.push_user(by, out);
+            self.push_user(by.0, by.1, out);
         }
     }
 
@@ -284,22 +291,23 @@ impl<'a> Steps<'a> {
     fn constructors(&self, class: SymbolRef) -> impl Iterator<Item = SymbolRef> {
         let facts = self.view.facts(class.file);
         members(facts, class.symbol)
-            .filter(|id| {
-                let row = facts.symbol(*id);
-                row.kind == SymbolKind::Constructor
-                    || matches!(facts.name(row.name), "__init__" | "__new__" | "constructor")
-            })
+            .filter(|id| is_constructor(facts, *id))
             .map(move |symbol| SymbolRef { file: class.file, symbol })
     }
 
     /// Whoever uses a class as a value (makes it, hands it on, extends it), for a member that
     /// runs without being named. Classes below that define the member anew keep it from theirs.
-    fn with_class(&self, class: SymbolRef, member: &str, out: &mut Vec<Step>) {
+    /// Constructors run where an instance is made, others where it is held.
+    fn with_class(&self, class: SymbolRef, member: SymbolId, out: &mut Vec<Step>) {
+        let own = self.view.facts(class.file);
+        let is_making = is_constructor(own, member);
+        let member = own.name(own.symbol(member).name);
         let (mut seen, mut stack) = (BTreeSet::from([class]), vec![class]);
         while let Some(at) = stack.pop() {
             let facts = self.view.facts(at.file);
             let name = facts.name(facts.symbol(at.symbol).name);
-            for edge in self.graph.edges_to(at) {
+            let targets = std::iter::once(at).chain(self.constructors(at));
+            for edge in targets.flat_map(|to| self.graph.edges_to(to)) {
                 if edge.layer > self.follow.layer {
                     continue;
                 }
@@ -314,21 +322,62 @@ impl<'a> Steps<'a> {
                         }
                     }
                     EdgeKind::References if code::is_type_use(user, edge.from.symbol, edge.line, name) => {}
-                    EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests => self.push_user(edge, out),
-                }
-            }
-            for constructor in self.constructors(at) {
-                for edge in self.graph.edges_to(constructor) {
-                    if !matches!(edge.kind, EdgeKind::Imports | EdgeKind::Overrides) && edge.layer <= self.follow.layer
-                    {
-                        self.push_user(edge, out);
+                    EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests if is_making => {
+                        self.push_user(edge, name, out);
                     }
+                    EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests => self.push_holder(edge, name, out),
                 }
             }
             if self.follow.may_reach {
                 self.maybe_named_by(at, out);
             }
         }
+    }
+
+    /// What holds the instance that an edge makes or mentions the class of.
+    fn push_holder(&self, edge: &Edge, class: &str, out: &mut Vec<Step>) {
+        let facts = self.view.facts(edge.from.file);
+        let is_gated = edge.layer == Layer::Candidate;
+        let confidence = edge.confidence.0;
+        if let Some(block) = edge.test_block {
+            let to = self.space.block(edge.from.file, block);
+            out.push(Step { to, why: Why::Edge(edge.kind), confidence, line: edge.line, is_gated });
+            if facts.test_blocks[block.index()].owner == edge.from.symbol {
+                return;
+            }
+        }
+        let symbol = code::holder_at(facts, edge.from.symbol, edge.line, class);
+        let to = self.space.symbol(SymbolRef { file: edge.from.file, symbol });
+        out.push(Step { to, why: Why::Edge(edge.kind), confidence, line: edge.line, is_gated });
+    }
+
+    /// Whether code outside may call a member of a class: a base that is not in the repository,
+    /// of the class or of one above, may.
+    fn is_called_outside(&self, class: SymbolRef, member: &str) -> bool {
+        if self.graph.open_classes.binary_search(&class).is_err() {
+            return false;
+        }
+        let (mut seen, mut stack) = (BTreeSet::from([class]), vec![class]);
+        while let Some(at) = stack.pop() {
+            let facts = self.view.facts(at.file);
+            let above: Vec<SymbolRef> =
+                self.graph.edges_from(at).iter().filter(|e| e.kind == EdgeKind::Extends).map(|e| e.to).collect();
+            let is_found = |base: &str| {
+                above.iter().any(|to| {
+                    let other = self.view.facts(to.file);
+                    other.name(other.symbol(to.symbol).name) == base
+                })
+            };
+            let names: Vec<&str> = bases(facts, at.symbol).collect();
+            // An alias of a base that was found is not outside.
+            let n_missing = names.len().saturating_sub(above.len());
+            let mut missing = names.iter().filter(|base| !is_found(base));
+            if n_missing > 0 && missing.any(|base| code::base_may_call(base, member)) {
+                return true;
+            }
+            stack.extend(above.into_iter().filter(|to| seen.insert(*to)));
+        }
+        false
     }
 
     /// Whether a decorator may keep what it decorates, so that it runs without being named. One of
@@ -365,12 +414,12 @@ impl<'a> Steps<'a> {
             self.push(owner, Why::Registers, MEMBER, symbol.start_line, out);
         }
         if parent_kind.is_class() {
-            let is_open = self.graph.open_classes.binary_search(&owner).is_ok();
+            let is_open = self.is_called_outside(owner, facts.name(symbol.name));
             match code::member_use(facts, at.symbol, is_open) {
                 code::MemberUse::Named => {}
-                code::MemberUse::WithClass => self.with_class(owner, facts.name(symbol.name), out),
+                code::MemberUse::WithClass => self.with_class(owner, at.symbol, out),
                 code::MemberUse::WhenSubclassed => {
-                    self.with_class(owner, facts.name(symbol.name), out);
+                    self.with_class(owner, at.symbol, out);
                     for file in self.subclass_files(owner) {
                         let to = SymbolRef { file, symbol: SymbolId::new(0) };
                         self.push(to, Why::Member, MEMBER, 0, out);
@@ -435,11 +484,16 @@ impl<'a> Steps<'a> {
                 RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator => EdgeKind::Calls,
                 _ => EdgeKind::References,
             };
-            for user in code::users_at(other, unproved.from.symbol, unproved.line, kind) {
+            for user in code::users_at(other, unproved.from.symbol, unproved.line, kind, facts.name(symbol.name)) {
                 push(self.space.symbol(SymbolRef { file: unproved.from.file, symbol: user }));
             }
         }
     }
+}
+
+fn is_constructor(facts: &FileFacts, symbol: SymbolId) -> bool {
+    let row = facts.symbol(symbol);
+    row.kind == SymbolKind::Constructor || matches!(facts.name(row.name), "__init__" | "__new__" | "constructor")
 }
 
 fn is_python(facts: &FileFacts) -> bool {
