@@ -47,7 +47,8 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// Why a test is selected, best first.#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Why a test is selected, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Because {
     Changed,
     Reached,
