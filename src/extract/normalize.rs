@@ -169,9 +169,10 @@ fn part_of(extent: &Extent, node: Node<'_>) -> usize {
     let within = |part: &std::ops::Range<usize>| {
         part.start <= node.start_byte() && node.end_byte() <= part.end && part.start < part.end
     };
+    // Nothing but a body can be empty as a whole: an empty file.
     if within(&extent.doc) {
         DOC
-    } else if within(&extent.body) {
+    } else if within(&extent.body) || extent.node.is_empty() {
         BODY
     } else {
         SIGNATURE

@@ -200,6 +200,9 @@ pub struct Graph {
     pub blind: Vec<FileIdx>,
     /// Classes with an ancestor outside of the repository, which may call their methods; sorted.
     pub open_classes: Vec<SymbolRef>,
+    /// Classes with an instance that is an argument of a call to outside code, which may call
+    /// their methods; sorted. Not for Java, where outside code calls by interfaces.
+    pub handed_out: Vec<SymbolRef>,
     /// References of each file that were judged external to the repository.
     pub n_external: Vec<u32>,
     /// Indices into `edges` sorted by (to, from, line): the reverse adjacency.
@@ -220,6 +223,8 @@ impl Graph {
         self.blind.dedup();
         self.open_classes.sort_unstable();
         self.open_classes.dedup();
+        self.handed_out.sort_unstable();
+        self.handed_out.dedup();
         self.by_target = (0..self.edges.len() as u32).collect();
         let edges = &self.edges;
         self.by_target.sort_unstable_by_key(|at| {

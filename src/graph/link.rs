@@ -17,8 +17,33 @@ use crate::graph::names::Names;
 use crate::graph::queries::{Denoted, Query, Session, Shared};
 use crate::graph::resolve::Targets;
 use crate::graph::scope::{Place, Space};
+use crate::graph::value::Value;
 use crate::graph::{candidates, imports};
 use crate::view::{FileIdx, SymbolRef, View};
+
+/// Functions of Python's own that call nothing of their arguments but protocol methods.
+const PROTOCOL_CALLS: [&str; 20] = [
+    "bool",
+    "callable",
+    "cast",
+    "delattr",
+    "dir",
+    "format",
+    "getattr",
+    "hasattr",
+    "hash",
+    "id",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "len",
+    "next",
+    "print",
+    "repr",
+    "setattr",
+    "str",
+    "type",
+];
 
 /// What linking one file gave.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +52,7 @@ pub struct FileLink {
     pub unproved: Vec<Unproved>,
     pub uses: Vec<FileUse>,
     pub open_classes: Vec<SymbolRef>,
+    pub handed_out: Vec<SymbolRef>,
     pub n_external: u32,
     /// Whether an import or call of it is blind.
     pub blind: bool,
@@ -47,6 +73,7 @@ pub fn link(view: &View) -> Graph {
     for link in &links {
         graph.file_uses.extend(&link.uses);
         graph.open_classes.extend(&link.open_classes);
+        graph.handed_out.extend(&link.handed_out);
         graph.n_external.push(link.n_external);
     }
     graph.blind = files.iter().copied().filter(|file| links[file.0 as usize].blind).collect();
@@ -133,6 +160,9 @@ impl Linker<'_, '_> {
                     self.push(&targets, EdgeKind::References, site);
                 } else {
                     self.calls(&targets, site);
+                }
+                if targets.missing == Some(Receiver::External) {
+                    self.hand_out(reference.expr, place);
                 }
                 let arity = self.arity(reference.expr);
                 self.keep_unproved(reference, &targets, arity, site);
@@ -239,6 +269,24 @@ impl Linker<'_, '_> {
             confidence: Confidence(confidence),
             test_block: site.test_block,
         });
+    }
+
+    /// Notes the classes whose instances a call gives to outside code.
+    fn hand_out(&mut self, call: ExprId, place: Place) {
+        let view = self.view;
+        let facts = view.facts(self.file);
+        let is_call = matches!(facts.expr(call).kind, ExprKind::Call | ExprKind::New);
+        let callee = facts.operand(call, 0).map_or("", |callee| facts.text(facts.expr(callee).name));
+        if !is_call || PROTOCOL_CALLS.contains(&callee) || Family::of(facts.dialect) == Family::Java {
+            return;
+        }
+        for operand in facts.operands_of(call).iter().skip(1) {
+            for value in self.session.eval(operand.expr, place).values() {
+                if let Value::Instance(class, _) = value {
+                    self.link.handed_out.push(*class);
+                }
+            }
+        }
     }
 
     fn keep_unproved(&mut self, reference: &Reference, targets: &Targets, arity: Option<u32>, site: Site) {

@@ -1,6 +1,6 @@
 //! What a file's facts say of how its code comes to run: at import, with its class, by name only.
 
-use crate::base::dialect::LanguageName;
+use crate::base::dialect::{Dialect, LanguageName};
 use crate::facts::model::*;
 use crate::facts::table::Id;
 use crate::graph::builtins::is_common_member;
@@ -23,8 +23,17 @@ pub enum MemberUse {
     WhenSubclassed,
 }
 
-/// When a member of a class runs. `is_open`: an ancestor of the class is outside of the repository.
-pub fn member_use(facts: &FileFacts, member: SymbolId, is_open: bool) -> MemberUse {
+/// How far code outside of the repository may call a member of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// A base outside may call it.
+    pub by_base: bool,
+    /// An instance of the class is given to code outside.
+    pub by_argument: bool,
+}
+
+/// When a member of a class runs. Fields run nothing; whose initializers do is a question of their change.
+pub fn member_use(facts: &FileFacts, member: SymbolId, outside: Outside) -> MemberUse {
     let symbol = facts.symbol(member);
     let name = facts.name(symbol.name);
     let language = facts.dialect.language();
@@ -32,6 +41,9 @@ pub fn member_use(facts: &FileFacts, member: SymbolId, is_open: bool) -> MemberU
         return MemberUse::WithClass;
     }
     if symbol.kind.is_class() {
+        return MemberUse::Named;
+    }
+    if matches!(symbol.kind, SymbolKind::Field | SymbolKind::EnumMember) && !outside.by_base {
         return MemberUse::Named;
     }
     let is_protocol = match language {
@@ -43,9 +55,7 @@ pub fn member_use(facts: &FileFacts, member: SymbolId, is_open: bool) -> MemberU
             (name.len() > 4 && name.starts_with("__") && name.ends_with("__")) || is_common_member(Family::Python, name)
         }
         LanguageName::TypeScript | LanguageName::JavaScript => {
-            matches!(name, "constructor" | "toString" | "toJSON" | "valueOf" | "then")
-                || name.starts_with('[')
-                || is_common_member(Family::Ecma, name)
+            matches!(name, "constructor" | "toString" | "toJSON" | "valueOf" | "then") || name.starts_with('[')
         }
         LanguageName::Java => {
             matches!(name, "toString" | "equals" | "hashCode" | "finalize" | "clone" | "readObject" | "writeObject")
@@ -57,12 +67,14 @@ pub fn member_use(facts: &FileFacts, member: SymbolId, is_open: bool) -> MemberU
         LanguageName::Python => name.starts_with("__") && !name.ends_with("__"),
         _ => symbol.visibility == Visibility::Private,
     };
-    let is_field = matches!(symbol.kind, SymbolKind::Field | SymbolKind::EnumMember);
-    if is_protocol || (is_open && !is_private) || (is_field && initializer_runs(facts, member)) {
-        MemberUse::WithClass
-    } else {
-        MemberUse::Named
-    }
+    // Code outside calls what it is given by the names that it knows.
+    let family = match language {
+        LanguageName::Python => Family::Python,
+        LanguageName::TypeScript | LanguageName::JavaScript => Family::Ecma,
+        LanguageName::Java => Family::Java,
+    };
+    let is_argument = outside.by_argument && is_common_member(family, name);
+    if is_protocol || is_argument || (outside.by_base && !is_private) { MemberUse::WithClass } else { MemberUse::Named }
 }
 
 /// A function that Python's import system itself calls: a module's `__getattr__`, `__dir__`.
@@ -183,6 +195,9 @@ pub fn users_at(facts: &FileFacts, owner: SymbolId, line: u32, kind: EdgeKind, n
     }
     if !is_module && !symbol.kind.is_class() {
         return vec![owner];
+    }
+    if is_module && is_main_only(facts, line) {
+        return Vec::new();
     }
     if kind == EdgeKind::References {
         if is_module && facts.exports.iter().any(|row| row.line == line && row.symbol.is_none()) {
@@ -337,7 +352,7 @@ pub fn decorator_calls(facts: &FileFacts, owner: SymbolId, line: u32) -> u32 {
 
 /// Whose code runs a definition's decorators, bases and class body: the nearest function around
 /// it, else the module.
-fn runner_of(facts: &FileFacts, owner: SymbolId) -> SymbolId {
+pub fn runner_of(facts: &FileFacts, owner: SymbolId) -> SymbolId {
     let mut at = facts.symbol(owner).parent;
     while let Some(id) = at.filter(|id| *id < owner) {
         if id.index() == 0 || facts.symbol(id).kind.is_function() {
@@ -355,6 +370,25 @@ pub fn is_type_use(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) ->
         .map(|row| row.kind == RefKind::Type)
         .peekable();
     on_line.peek().is_some() && on_line.all(|is_type| is_type)
+}
+
+/// Whether a line of a module's code stands below `if __name__ == "__main__":`, so that it does not
+/// run at import. Such a block is the last of its file, or definitions follow it and it does not count.
+pub fn is_main_only(facts: &FileFacts, line: u32) -> bool {
+    if facts.dialect != Dialect::Py {
+        return false;
+    }
+    let is_guard = |row: &&Reference| {
+        row.owner.index() == 0
+            && facts.text(facts.expr(row.expr).name) == "__name__"
+            && facts.exprs.iter().enumerate().skip(row.expr.index() + 1).any(|(at, holder)| {
+                holder.kind == ExprKind::Operator
+                    && facts.operands_of(ExprId::new(at)).iter().any(|o| o.expr == row.expr)
+            })
+    };
+    let Some(guard) = facts.refs.iter().filter(is_guard).map(|row| row.line).max() else { return false };
+    let module = Some(SymbolId::new(0));
+    line > guard && !facts.symbols.iter().any(|s| s.parent == module && s.start_line > line)
 }
 
 /// Whether the imports of a line load nothing at run time.
@@ -406,29 +440,34 @@ pub fn is_given_back(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) 
 }
 
 /// Whether a decorator's function may keep what it decorates (a registry), or run it at once:
-/// then what it decorates may run without being named.
+/// then what it decorates may run without being named. `n_calls`: as [`decorator_calls`]; the
+/// decorated function is a parameter of the function itself, or of those that it gives back.
 ///
-/// Every mention of a parameter, its own or those of functions within, must be a call of it, an
-/// attribute of it, a wrapper around it, or its return. Parameters are no references; their
-/// mentions are found among the expressions of the function's lines.
-pub fn keeps_argument(facts: &FileFacts, function: SymbolId) -> bool {
-    let mut within = vec![function];
-    let mut names: Vec<&str> = Vec::new();
-    for at in function.index()..facts.symbols.len() {
-        let id = SymbolId::new(at);
-        let row = facts.symbol(id);
-        let is_nested = row.parent.is_some_and(|p| within.contains(&p)) && row.kind.is_function();
-        if id != function && !is_nested {
-            continue;
-        }
-        if is_nested {
-            within.push(id);
-        }
-        if let Some(scope) = row.scope {
-            names.extend(facts.params_of(scope).iter().filter_map(|p| p.name).map(|n| facts.name(n)));
-        }
+/// Every mention of such a parameter must be a call of it, an attribute of it, a wrapper around
+/// it, or its return. Parameters are no references; their mentions are found among the
+/// expressions of the function's lines.
+pub fn keeps_argument(facts: &FileFacts, function: SymbolId, n_calls: u32) -> bool {
+    let mut takers = vec![function];
+    for _ in 1..n_calls {
+        takers = (function.index() + 1..facts.symbols.len())
+            .map(SymbolId::new)
+            .filter(|id| {
+                let row = facts.symbol(*id);
+                row.kind.is_function() && row.parent.is_some_and(|p| takers.contains(&p))
+            })
+            .collect();
     }
-    names.retain(|name| !matches!(*name, "self" | "cls"));
+    let names: Vec<&str> = takers
+        .iter()
+        .filter_map(|id| facts.symbol(*id).scope)
+        .flat_map(|scope| facts.params_of(scope))
+        .filter(|param| !matches!(param.kind, ParamKind::Rest | ParamKind::KeywordRest))
+        .filter_map(|param| Some(facts.name(param.name?)))
+        .filter(|name| !matches!(*name, "self" | "cls"))
+        .collect();
+    if names.is_empty() {
+        return true;
+    }
     let range = expressions_of(facts, function);
     let mentions: Vec<ExprId> = range
         .clone()

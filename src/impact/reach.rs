@@ -61,8 +61,7 @@ pub fn reach(steps: &Steps<'_>, closure: &Closure, seeds: &[Seed]) -> Reach {
         work.insert(*node);
     }
     while let Some(node) = work.pop_first() {
-        let found =
-            known.entry(node).or_insert_with(|| steps.from(node, is_contract.get(&node).copied().unwrap_or(false)));
+        let found = known.entry(node).or_insert_with(|| steps.from(node, is_contract.get(&node).copied()));
         let here = members[&node].clone();
         for step in found.iter() {
             let taken = if step.is_gated {
@@ -146,8 +145,7 @@ pub fn reach_by_group(steps: &Steps<'_>, closure: &Closure, groups: &[Vec<Seed>]
     }
     let mut known: HashMap<u32, Vec<Step>> = HashMap::new();
     while let Some(node) = work.pop_first() {
-        let found =
-            known.entry(node).or_insert_with(|| steps.from(node, is_contract.get(&node).copied().unwrap_or(false)));
+        let found = known.entry(node).or_insert_with(|| steps.from(node, is_contract.get(&node).copied()));
         let here = masks[&node];
         for step in found.iter() {
             if step.is_gated && !closure.meet(steps.space.file(node), steps.space.file(step.to)) {

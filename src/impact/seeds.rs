@@ -105,6 +105,12 @@ fn seeds_of(side: Side<'_>, at: SymbolRef, changes: Changes, is_contract: bool) 
             }
             _ => false,
         };
+    if let Some(class) = symbol.parent.filter(|_| parent_is_type && symbol.kind == SymbolKind::Field)
+        && code::initializer_runs(facts, at.symbol)
+    {
+        // Its initializer runs when an instance is made, or the class.
+        seeds.push(Seed { node: side.space.symbol(SymbolRef { symbol: class, ..at }), is_contract: false });
+    }
     if runs_at_import && at.symbol.index() != 0 {
         seeds.push(Seed { node: side.space.module(at.file), is_contract: false });
     }

@@ -141,10 +141,11 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The steps back from a node. `is_contract`: it changed its name, place or declaration, so
-    /// that files which merely import it, and methods that override it, are reached as well.
-    /// Sorted, unique.
-    pub fn from(&self, node: u32, is_contract: bool) -> Vec<Step> {
+    /// The steps back from a node. `seed`: whether it is a change itself, and one of its name,
+    /// place or declaration, so that files which merely import it, and methods that override it,
+    /// are reached as well. Sorted, unique.
+    pub fn from(&self, node: u32, seed: Option<bool>) -> Vec<Step> {
+        let is_contract = seed == Some(true);
         let mut out = Vec::new();
         // Test blocks are ends: what they hold is run for them alone.
         if let Node::Symbol(at) = self.space.node(node) {
@@ -152,7 +153,7 @@ impl<'a> Steps<'a> {
                 self.loaded_by(at.file, &mut out);
             }
             self.named_by(at, is_contract, &mut out);
-            self.belongs_to(at, &mut out);
+            self.belongs_to(at, seed.is_some(), &mut out);
             if self.follow.may_reach && at.symbol.index() != 0 {
                 self.maybe_named_by(at, &mut out);
             }
@@ -195,6 +196,14 @@ impl<'a> Steps<'a> {
                 EdgeKind::Calls | EdgeKind::Extends | EdgeKind::References | EdgeKind::Tests => true,
             };
             if !is_followed || edge.layer > self.follow.layer {
+                continue;
+            }
+            // A type that is mentioned runs nothing; it matters to checks of types, and when it changes its contract.
+            let is_erased = edge.kind == EdgeKind::References
+                && !is_contract
+                && !matches!(symbol.kind, SymbolKind::Interface | SymbolKind::TypeAlias)
+                && code::is_type_use(self.view.facts(edge.from.file), edge.from.symbol, edge.line, name);
+            if is_erased {
                 continue;
             }
             let is_returned = edge.kind == EdgeKind::References
@@ -317,7 +326,8 @@ impl<'a> Steps<'a> {
                     EdgeKind::Extends => {
                         let redefines =
                             members(user, edge.from.symbol).any(|m| user.name(user.symbol(m).name) == member);
-                        if !redefines && seen.insert(edge.from) {
+                        let is_real = user.symbol(edge.from.symbol).branch != Branch::TypeChecking;
+                        if !redefines && is_real && seen.insert(edge.from) {
                             stack.push(edge.from);
                         }
                     }
@@ -394,13 +404,14 @@ impl<'a> Steps<'a> {
             found.peek().is_none()
                 || found.any(|e| {
                     let to = self.view.facts(e.to.file);
-                    !to.symbol(e.to.symbol).kind.is_function() || code::keeps_argument(to, e.to.symbol)
+                    let n_calls = code::decorator_calls(facts, at.symbol, row.line);
+                    !to.symbol(e.to.symbol).kind.is_function() || code::keeps_argument(to, e.to.symbol, n_calls)
                 })
         })
     }
 
     /// What it is part of, where it runs without being named.
-    fn belongs_to(&self, at: SymbolRef, out: &mut Vec<Step>) {
+    fn belongs_to(&self, at: SymbolRef, is_seed: bool, out: &mut Vec<Step>) {
         let facts = self.view.facts(at.file);
         let symbol = facts.symbol(at.symbol);
         for other in self.siblings.get(&at).into_iter().flatten() {
@@ -414,15 +425,20 @@ impl<'a> Steps<'a> {
             self.push(owner, Why::Registers, MEMBER, symbol.start_line, out);
         }
         if parent_kind.is_class() {
-            let is_open = self.is_called_outside(owner, facts.name(symbol.name));
-            match code::member_use(facts, at.symbol, is_open) {
+            // A field is reached as a holder; only its own change is one of what outside code reads.
+            let is_read = is_seed || !matches!(symbol.kind, SymbolKind::Field | SymbolKind::EnumMember);
+            let outside = code::Outside {
+                by_base: is_read && self.is_called_outside(owner, facts.name(symbol.name)),
+                by_argument: self.graph.handed_out.binary_search(&owner).is_ok(),
+            };
+            match code::member_use(facts, at.symbol, outside) {
                 code::MemberUse::Named => {}
                 code::MemberUse::WithClass => self.with_class(owner, at.symbol, out),
                 code::MemberUse::WhenSubclassed => {
-                    self.with_class(owner, at.symbol, out);
-                    for file in self.subclass_files(owner) {
-                        let to = SymbolRef { file, symbol: SymbolId::new(0) };
-                        self.push(to, Why::Member, MEMBER, 0, out);
+                    for below in self.subclasses(owner) {
+                        let other = self.view.facts(below.file);
+                        let to = SymbolRef { symbol: code::runner_of(other, below.symbol), ..below };
+                        self.push(to, Why::Member, MEMBER, other.symbol(below.symbol).start_line, out);
                     }
                 }
             }
@@ -434,19 +450,17 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The files that define a class below this one, at any depth.
-    fn subclass_files(&self, class: SymbolRef) -> BTreeSet<FileIdx> {
+    /// The classes below this one, at any depth.
+    fn subclasses(&self, class: SymbolRef) -> BTreeSet<SymbolRef> {
         let (mut seen, mut stack) = (BTreeSet::new(), vec![class]);
-        let mut files = BTreeSet::new();
         while let Some(at) = stack.pop() {
             for edge in self.graph.edges_to(at) {
                 if edge.kind == EdgeKind::Extends && seen.insert(edge.from) {
-                    files.insert(edge.from.file);
                     stack.push(edge.from);
                 }
             }
         }
-        files
+        seen
     }
 
     /// Unproved references that may mean it (FACTS.md §4, may reach).
