@@ -48,11 +48,10 @@ pub fn member_use(facts: &FileFacts, member: SymbolId, outside: Outside) -> Memb
     }
     let is_protocol = match language {
         LanguageName::Python => {
-            if matches!(name, "__init_subclass__" | "__set_name__" | "__prepare__" | "__class_getitem__") {
+            if matches!(name, "__init_subclass__" | "__prepare__") {
                 return MemberUse::WhenSubclassed;
             }
-            // Code outside calls what it is given by the names that it knows.
-            (name.len() > 4 && name.starts_with("__") && name.ends_with("__")) || is_common_member(Family::Python, name)
+            name.len() > 4 && name.starts_with("__") && name.ends_with("__")
         }
         LanguageName::TypeScript | LanguageName::JavaScript => {
             matches!(name, "constructor" | "toString" | "toJSON" | "valueOf" | "then") || name.starts_with('[')
