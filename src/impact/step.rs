@@ -228,10 +228,33 @@ impl<'a> Steps<'a> {
                 self.push(edge.to, Why::Dispatch, edge.confidence.0, 0, out);
             }
         }
+        if let (SymbolKind::Field, Some(parent)) = (symbol.kind, symbol.parent) {
+            self.fields_above(SymbolRef { symbol: parent, ..at }, name, out);
+        }
         if symbol.kind.is_class() {
             // Who makes an instance names the constructor where there is one.
             for member in self.constructors(at) {
                 self.push(member, Why::Member, 9_000, 0, out);
+            }
+        }
+    }
+
+    /// The members of one name in the classes above: whoever reads one by a declared type of those
+    /// may read this one.
+    fn fields_above(&self, class: SymbolRef, name: &str, out: &mut Vec<Step>) {
+        let (mut seen, mut stack) = (BTreeSet::from([class]), vec![class]);
+        while let Some(at) = stack.pop() {
+            for edge in self.graph.edges_from(at).iter().filter(|e| e.kind == EdgeKind::Extends) {
+                if !seen.insert(edge.to) {
+                    continue;
+                }
+                let facts = self.view.facts(edge.to.file);
+                for symbol in members(facts, edge.to.symbol) {
+                    if facts.name(facts.symbol(symbol).name) == name {
+                        self.push(SymbolRef { symbol, ..edge.to }, Why::Dispatch, 8_000, 0, out);
+                    }
+                }
+                stack.push(edge.to);
             }
         }
     }
