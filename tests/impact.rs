@@ -674,11 +674,13 @@ def other():
         check(
             "
 //- a.py
+one = 1
 -|def f(x):
 -|    return x * 1234
 -|def g(x):
 -|    return x * 1234
 //- b.py
+two = 2
 +|def h(x):
 +|    return x * 1234
 ",
