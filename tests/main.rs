@@ -15,3 +15,4 @@ mod replay;
 mod secrets;
 mod store;
 mod tools;
+mod typescript;

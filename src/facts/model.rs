@@ -319,6 +319,7 @@ cell_enum!(
         /// `a if c else b`, `a or b`, `a ?? b`, `a && b`, `switch` expressions.
         Choice = "choice",
         /// `operand0` seen as `ty`: `as`, `satisfies`, `(T) x`, `cast(T, x)`, non-null `!` (no `ty`).
+        /// `detail` 1: `satisfies`, which checks and gives context, but leaves the value its own type.
         Cast = "cast",
         /// A function value; `scope` is its scope, params and returns are found there.
         Lambda = "lambda",

@@ -143,7 +143,7 @@ impl Walk<'_> {
         let depth = std::mem::replace(&mut self.depth_in_functions, 0);
         let var_scope = std::mem::replace(&mut self.var_scope, scope);
         if let Some(body) = self.field(node, self.f.body) {
-            self.class_body(b, body, symbol);
+            self.class_body(b, body);
         }
         self.var_scope = var_scope;
         self.depth_in_functions = depth;
@@ -196,7 +196,7 @@ impl Walk<'_> {
         b.heritage(Heritage { owner: symbol, kind: HeritageKind::Extends, ty, line, column });
     }
 
-    fn class_body(&mut self, b: &mut FactsBuilder, body: Node<'_>, class: SymbolId) {
+    fn class_body(&mut self, b: &mut FactsBuilder, body: Node<'_>) {
         let mut comment = None;
         // In TypeScript's grammar a method's decorators are its elder siblings.
         let mut decorators: Vec<Node<'_>> = Vec::new();
@@ -214,35 +214,39 @@ impl Walk<'_> {
                 _ => {}
             }
             self.doc = comment.take();
-            match kind {
-                K::MethodDefinition | K::MethodSignature | K::AbstractMethodSignature => {
-                    self.method(b, child, &decorators);
+            if kind == K::Error {
+                if b.nested(|b| self.class_body(b, child)).is_none() {
+                    return;
                 }
-                K::PublicFieldDefinition | K::FieldDefinition => self.class_field(b, child, &decorators),
-                K::IndexSignature => {
-                    self.type_member(b, child, Some(class));
-                }
-                K::ClassStaticBlock => {
-                    if let Some(block) = self.field(child, self.f.body) {
-                        let (first, last) = (start_line(block), end_line(block));
-                        let scope = b.open_scope(ScopeKind::Block, None, first, last);
-                        let var_scope = std::mem::replace(&mut self.var_scope, scope);
-                        self.depth_in_functions += 1;
-                        self.statements(b, block, 0);
-                        self.depth_in_functions -= 1;
-                        self.var_scope = var_scope;
-                        b.close_scope();
-                    }
-                }
-                K::Error => {
-                    if b.nested(|b| self.class_body(b, child, class)).is_none() {
-                        return;
-                    }
-                }
-                _ => self.statement(b, child),
+            } else {
+                self.class_member(b, child, &decorators);
             }
             self.doc = None;
             decorators.clear();
+        }
+    }
+
+    /// Reads a member of the open class.
+    pub(super) fn class_member(&mut self, b: &mut FactsBuilder, node: Node<'_>, decorators: &[Node<'_>]) {
+        match self.k(node) {
+            K::MethodDefinition | K::MethodSignature | K::AbstractMethodSignature => self.method(b, node, decorators),
+            K::PublicFieldDefinition | K::FieldDefinition => self.class_field(b, node, decorators),
+            K::IndexSignature => {
+                let owner = b.owner();
+                self.type_member(b, node, Some(owner));
+            }
+            K::ClassStaticBlock => {
+                if let Some(block) = self.field(node, self.f.body) {
+                    let scope = b.open_scope(ScopeKind::Block, None, start_line(block), end_line(block));
+                    let var_scope = std::mem::replace(&mut self.var_scope, scope);
+                    self.depth_in_functions += 1;
+                    self.statements(b, block, 0);
+                    self.depth_in_functions -= 1;
+                    self.var_scope = var_scope;
+                    b.close_scope();
+                }
+            }
+            _ => self.statement(b, node),
         }
     }
 

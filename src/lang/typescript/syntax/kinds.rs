@@ -208,6 +208,7 @@ kinds!(
     TemplateLiteralType = "template_literal_type" true,
     TemplateType = "template_type" true,
     // tokens
+    TClass = "class" false,
     TAsync = "async" false,
     TAwait = "await" false,
     TStatic = "static" false,

@@ -83,6 +83,11 @@ fn export_type(rest: &[u8]) -> Option<usize> {
 fn variance(source: &[u8], start: usize) -> Option<std::ops::Range<usize>> {
     let len = if source[start] == b'i' { 2 } else { 3 };
     let mut before = source[..start].trim_ascii_end();
+    if before.ends_with(b"*/")
+        && let Some(comment) = before.windows(2).rposition(|pair| pair == b"/*")
+    {
+        before = before[..comment].trim_ascii_end();
+    }
     for other in [&b"in"[..], b"out", b"const"] {
         if let Some(shorter) = before.strip_suffix(other)
             && !shorter.last().is_some_and(|b| is_word(*b))

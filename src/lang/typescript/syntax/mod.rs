@@ -4,6 +4,7 @@
 mod assignments;
 mod calls;
 mod classes;
+mod damage;
 mod expressions;
 mod functions;
 mod jsx;

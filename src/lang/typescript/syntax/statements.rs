@@ -16,6 +16,9 @@ impl Walk<'_> {
     /// Reads the statements that stand directly in `node`, from child `from` on, with the doc
     /// comment before each; an ERROR node among them is read as if it were not there.
     pub(super) fn statements(&mut self, b: &mut FactsBuilder, node: Node<'_>, from: usize) {
+        if self.k(node) == K::Error {
+            return self.damaged(b, node);
+        }
         let mut comment: Option<std::ops::Range<usize>> = None;
         let end = end_line(node);
         for child in children(node).skip(from) {
@@ -23,7 +26,7 @@ impl Walk<'_> {
                 K::Comment => comment = Some(child.byte_range()),
                 K::Error => {
                     comment = None;
-                    if b.nested(|b| self.statements(b, child, 0)).is_none() {
+                    if b.nested(|b| self.damaged(b, child)).is_none() {
                         return;
                     }
                 }
@@ -95,7 +98,7 @@ impl Walk<'_> {
                 }
             }
             K::BreakStatement | K::ContinueStatement | K::EmptyStatement | K::Comment | K::HtmlComment => {}
-            K::Error => self.statements(b, node, 0),
+            K::Error => self.damaged(b, node),
             // What is left of a broken statement, and expressions where a statement may stand.
             _ => self.fragment(b, node),
         }

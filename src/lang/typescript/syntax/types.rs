@@ -51,9 +51,15 @@ impl Walk<'_> {
         b.nested(|b| self.type_here(b, node, RefKind::Type, true))
     }
 
-    fn types(&mut self, b: &mut FactsBuilder, node: Node<'_>, defining: bool) -> Vec<TypeOperand> {
+    fn types(&mut self, b: &mut FactsBuilder, node: Node<'_>, defining: bool, kind: Option<K>) -> Vec<TypeOperand> {
         let mut operands = Vec::new();
         for child in self.content(node) {
+            // The grammar nests `A | B | C` to the left.
+            if matches!(kind, Some(kind) if kind == self.k(child)) {
+                let inner = b.nested(|b| self.types(b, child, defining, kind));
+                operands.extend(inner.unwrap_or_default());
+                continue;
+            }
             operands.extend(b.nested(|b| self.type_here(b, child, RefKind::Type, defining)).map(argument));
         }
         operands
@@ -61,7 +67,7 @@ impl Walk<'_> {
 
     /// The types of `<A, B>`.
     pub(super) fn type_arguments(&mut self, b: &mut FactsBuilder, node: Node<'_>) -> Vec<TypeId> {
-        self.types(b, node, false).into_iter().map(|operand| operand.ty).collect()
+        self.types(b, node, false, None).into_iter().map(|operand| operand.ty).collect()
     }
 
     fn type_here(&mut self, b: &mut FactsBuilder, node: Node<'_>, used: RefKind, defining: bool) -> TypeId {
@@ -76,7 +82,7 @@ impl Walk<'_> {
             }
             K::GenericType => {
                 let arguments = self.field(node, self.f.type_arguments);
-                let operands = arguments.map(|a| self.types(b, a, defining)).unwrap_or_default();
+                let operands = arguments.map(|a| self.types(b, a, defining, None)).unwrap_or_default();
                 match self.field(node, self.f.name) {
                     Some(name) => self.named_type(b, name, used, &operands),
                     None => b.push_type(row(TypeKind::Opaque), &operands),
@@ -99,7 +105,7 @@ impl Walk<'_> {
             K::TypeQuery => self.type_query(b, node),
             K::IndexTypeQuery => self.many(b, node, TypeKind::Keyof, false),
             K::LookupType => {
-                let operands = self.types(b, node, false);
+                let operands = self.types(b, node, false, None);
                 let key = self
                     .of_kind(node, K::LiteralType)
                     .last()
@@ -130,7 +136,7 @@ impl Walk<'_> {
             }
             K::ReadonlyType | K::RestType => self.many(b, node, TypeKind::Wrapped, defining),
             K::OptionalType => {
-                let operands = self.types(b, node, false);
+                let operands = self.types(b, node, false, None);
                 b.push_type(TypeRow { detail: 1, ..row(TypeKind::Wrapped) }, &operands)
             }
             K::ThisType | K::This => b.push_type(row(TypeKind::This), &[]),
@@ -154,14 +160,15 @@ impl Walk<'_> {
             }
             // Template literal types and what has no shape: names inside still refer.
             _ => {
-                let operands = self.types(b, node, false);
+                let operands = self.types(b, node, false, None);
                 b.push_type(row(TypeKind::Opaque), &operands)
             }
         }
     }
 
     fn many(&mut self, b: &mut FactsBuilder, node: Node<'_>, kind: TypeKind, defining: bool) -> TypeId {
-        let operands = self.types(b, node, defining);
+        let flat = matches!(kind, TypeKind::Union | TypeKind::Intersection).then(|| self.k(node));
+        let operands = self.types(b, node, defining, flat);
         b.push_type(row(kind), &operands)
     }
 
