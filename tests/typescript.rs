@@ -81,6 +81,13 @@ fn jsx_text_counts() {
 }
 
 #[test]
+fn an_import_more_is_no_other_module() {
+    check("import a from 'a';\nf(a);", "import a, { b } from 'a';\nimport 'c';\nf(a);", "");
+    check("f(a);\nexport * from 'x';", "f(a);\nexport * from 'y';", "");
+    check("f(a);", "f(b);", "<module>:b");
+}
+
+#[test]
 fn regex_flags_count() {
     check("function f() { return /a/; }", "function f() { return /a/g; }", "f:b");
     check("function f() { return /a b/; }", "function f() { return /a  b/; }", "f:b");
@@ -127,6 +134,7 @@ fn acting_comments_act_where_they_stand() {
     check("function f() { return 1; }", "function f() {\n  // @ts-expect-error\n  return 1; }", "f:a");
     check("function f() { return 1; }", "function f() {\n  /* istanbul ignore next */\n  return 1; }", "f:a");
     check("let a = 1;", "/** @jest-environment jsdom */\nlet a = 1;", "<module>:a");
+    check("let a = 1;\n", "// @ts-nocheck\nlet a = 1;\n", "<module>:a");
     check("let a = 1;", "/** Documents. */\nlet a = 1;", "");
 }
 

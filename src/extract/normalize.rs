@@ -41,7 +41,7 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
     loop {
         let node = cursor.node();
         while stack.last().is_some_and(|open| !contains(open.extent, node)) {
-            close(stack.pop(), facts);
+            close_innermost(&mut stack, facts);
         }
         while let Some(extent) = order.get(next) {
             if extent.node.end <= node.start_byte() {
@@ -72,8 +72,7 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
         if !language.is_transparent(node) {
             // An empty file is a module without code, as one with definitions alone.
             let leaf = raw || (node.child_count() == 0 && cursor.depth() > 0);
-            for at in owners(&stack) {
-                let open = &mut stack[at];
+            if let Some(open) = stack.last_mut() {
                 let bytes = source.get(node.byte_range()).unwrap_or_default();
                 if comment {
                     let text = String::from_utf8_lossy(bytes);
@@ -105,26 +104,25 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
                 break;
             }
             if !cursor.goto_parent() {
-                while let Some(open) = stack.pop() {
-                    close(Some(open), facts);
+                while !stack.is_empty() {
+                    close_innermost(&mut stack, facts);
                 }
                 return;
             }
             let parent = cursor.node();
             while stack.len() > 1 && stack.last().is_some_and(|open| !contains(open.extent, parent)) {
-                close(stack.pop(), facts);
+                close_innermost(&mut stack, facts);
             }
             // A node of the very bytes of an extent that opened below it: its end is the owner's.
             while stack.last().is_some_and(|open| {
                 stack.len() > 1 && open.extent.node == parent.byte_range() && has_twin_child(parent)
             }) {
-                close(stack.pop(), facts);
+                close_innermost(&mut stack, facts);
             }
             if language.is_transparent(parent) {
                 continue;
             }
-            for at in owners(&stack) {
-                let open = &mut stack[at];
+            if let Some(open) = stack.last_mut() {
                 if contains(open.extent, parent) {
                     let part = part_of(open.extent, parent);
                     open.parts[part].push(0xff);
@@ -150,25 +148,18 @@ fn leaves_mark(outer: &Extent, inner: &Extent, facts: &FileFacts) -> bool {
     }
 }
 
-/// The definitions whose tokens those read now are, as positions on the stack: the innermost
-/// one, and the one around it for as long as what is inside is only a member.
-fn owners(stack: &[Open<'_>]) -> std::ops::Range<usize> {
-    let mut first = stack.len().saturating_sub(1);
-    while first > 0 && matches!(stack[first].extent.of, ExtentOf::Member(_)) {
-        first -= 1;
-    }
-    first..stack.len()
-}
-
 fn contains(extent: &Extent, node: Node<'_>) -> bool {
     extent.node.start <= node.start_byte() && node.end_byte() <= extent.node.end
 }
 
 /// The part of a definition that a node lies in; one that spans several is of the outer one.
 fn part_of(extent: &Extent, node: Node<'_>) -> usize {
-    let within = |part: &std::ops::Range<usize>| {
-        part.start <= node.start_byte() && node.end_byte() <= part.end && part.start < part.end
-    };
+    part_at(extent, node.byte_range())
+}
+
+fn part_at(extent: &Extent, bytes: std::ops::Range<usize>) -> usize {
+    let within =
+        |part: &std::ops::Range<usize>| part.start <= bytes.start && bytes.end <= part.end && part.start < part.end;
     // Nothing but a body can be empty as a whole: an empty file.
     if within(&extent.doc) {
         DOC
@@ -179,9 +170,21 @@ fn part_of(extent: &Extent, node: Node<'_>) -> usize {
     }
 }
 
-fn close(open: Option<Open<'_>>, facts: &mut FileFacts) {
-    let Some(open) = open else { return };
+/// Closes the innermost definition; a member's hashes count for its owner, at its place. (Were its
+/// tokens given to every owner, n nested members would cost n² bytes.)
+fn close_innermost(stack: &mut Vec<Open<'_>>, facts: &mut FileFacts) {
+    let Some(open) = stack.pop() else { return };
     let [signature, body, doc, acting] = open.parts.map(|part| short(&part));
+    if let (ExtentOf::Member(_), Some(owner)) = (open.extent.of, stack.last_mut()) {
+        let part = part_at(owner.extent, open.extent.node.clone());
+        owner.parts[part].push(0xfd);
+        for hash in [signature, body, doc] {
+            owner.parts[part].extend_from_slice(&hash.0.to_le_bytes());
+        }
+        if acting != Hash64(0) {
+            owner.parts[ACTING].extend_from_slice(&acting.0.to_le_bytes());
+        }
+    }
     for extent in [open.extent].into_iter().chain(open.twins) {
         match extent.of {
             ExtentOf::Symbol(id) | ExtentOf::Member(id) => {

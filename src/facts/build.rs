@@ -13,6 +13,10 @@ use crate::facts::table::{Hash64, Id};
 /// exhaust memory. Real code stays below 1,000 (long `a + b + …` chains).
 pub const MAX_DEPTH: u32 = 4_000;
 
+/// Bytes of the outer names in a qualname; what nests deeper shares a prefix and is told apart by
+/// `#n`. Real code stays below 300; without a cap, n nested names cost n² bytes.
+pub const MAX_QUALNAME: usize = 1_000;
+
 /// What a new symbol is made of; the builder adds parent, scope, qualname.
 #[derive(Clone, Debug)]
 pub struct NewSymbol<'a> {
@@ -207,7 +211,12 @@ impl FactsBuilder {
     pub fn define_under(&mut self, parent: SymbolId, declared_in: ScopeId, new: NewSymbol<'_>) -> SymbolId {
         let mut qualname = String::new();
         if parent.index() != 0 {
-            qualname.push_str(self.facts.name(self.facts.symbol(parent).qualname));
+            let outer = self.facts.name(self.facts.symbol(parent).qualname);
+            let mut cut = outer.len().min(MAX_QUALNAME);
+            while !outer.is_char_boundary(cut) {
+                cut -= 1;
+            }
+            qualname.push_str(&outer[..cut]);
         }
         for part in [new.prefix, new.segment.unwrap_or(new.name)] {
             if !part.is_empty() {

@@ -205,10 +205,11 @@ impl Walk<'_> {
     /// `z` of `x = y = z`.
     fn innermost_right<'t>(&self, right: Node<'t>) -> Node<'t> {
         let mut at = self.bare(right);
-        while self.k(at) == K::AssignmentExpression
-            && let Some(inner) = self.field(at, self.f.right)
-        {
-            at = self.bare(inner);
+        for _ in 0..16 {
+            match self.field(at, self.f.right).filter(|_| self.k(at) == K::AssignmentExpression) {
+                Some(inner) => at = self.bare(inner),
+                None => break,
+            }
         }
         at
     }

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::facts::build::FactsBuilder;
+use crate::facts::build::{FactsBuilder, MAX_QUALNAME};
 use crate::facts::model::*;
 use crate::lang::node::{children, column, end_line, named_children, start_line};
 use crate::lang::typescript::syntax::expressions::Use;
@@ -498,7 +498,7 @@ impl Walk<'_> {
         match kind {
             K::PropertySignature => {
                 let deeper = self.prefix.len();
-                if owner.is_some() {
+                if owner.is_some() && deeper < MAX_QUALNAME {
                     if deeper > 0 {
                         self.prefix.push('.');
                     }

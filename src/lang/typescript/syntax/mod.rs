@@ -48,6 +48,7 @@ pub fn lower(dialect: Dialect, tree: &Tree, source: &[u8], builder: &mut FactsBu
         loops: 0,
         bound_require: None,
         assigned_symbol: None,
+        conditions: 0,
         ambient: dialect == Dialect::Dts,
     };
     walk.references_in_directives(builder, tree.root_node());
@@ -88,6 +89,8 @@ struct Walk<'s> {
     bound_require: Option<usize>,
     /// The function that the right side of a chained assignment is, already defined.
     assigned_symbol: Option<SymbolId>,
+    /// Conditions read for the narrowing being made.
+    conditions: u32,
     /// Whether declarations have no implementation: a declaration file, `declare` around.
     ambient: bool,
 }
@@ -151,8 +154,8 @@ impl<'s> Walk<'s> {
     /// Looks through parentheses, `as`, `satisfies`, `!` and `<T>x`.
     fn bare<'t>(&self, node: Node<'t>) -> Node<'t> {
         let mut at = node;
-        // Nesting is bounded by the loop's own step: each goes one node down.
-        loop {
+        // Nobody writes more around a value; without an end, n levels cost n² steps.
+        for _ in 0..16 {
             let inner = match self.k(at) {
                 K::Parenthesized | K::AsExpression | K::SatisfiesExpression | K::NonNullExpression => self.first(at),
                 K::TypeAssertion => named_children(at).last(),
@@ -163,6 +166,7 @@ impl<'s> Walk<'s> {
                 None => return at,
             }
         }
+        at
     }
 
     /// Whether a value is a function written out (through casts and parentheses).

@@ -8,6 +8,9 @@ use crate::lang::typescript::syntax::Walk;
 use crate::lang::typescript::syntax::expressions::is_identifier;
 use crate::lang::typescript::syntax::kinds::K;
 
+/// How many conditions one narrowing looks at.
+const MAX_CONDITIONS: u32 = 24;
+
 /// Whether the condition is true or false where the narrowing holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
@@ -27,7 +30,16 @@ impl Holds {
 impl Walk<'_> {
     /// Narrows by a condition over `lines`.
     pub(super) fn narrow(&mut self, b: &mut FactsBuilder, condition: Node<'_>, holds: Holds, lines: (u32, u32)) {
-        b.nested(|b| self.narrow_here(b, condition, holds, lines));
+        // Of `a && b && c && …` the first conditions are read; n of them would cost n² rows.
+        if self.conditions >= MAX_CONDITIONS {
+            return;
+        }
+        self.conditions += 1;
+        let outermost = self.conditions == 1;
+        self.narrow_here(b, condition, holds, lines);
+        if outermost {
+            self.conditions = 0;
+        }
     }
 
     fn narrow_here(&mut self, b: &mut FactsBuilder, condition: Node<'_>, holds: Holds, lines: (u32, u32)) {

@@ -3,7 +3,7 @@
 
 use tree_sitter::Node;
 
-use crate::facts::build::FactsBuilder;
+use crate::facts::build::{FactsBuilder, MAX_QUALNAME};
 use crate::facts::model::*;
 use crate::lang::node::{children, end_line, named_children, start_line};
 use crate::lang::typescript::syntax::expressions::Use;
@@ -164,10 +164,11 @@ impl Walk<'_> {
                 self.expression(b, value, Use::Callback)
             }
             None => {
-                if !self.prefix.is_empty() {
+                let room = self.prefix.len() < MAX_QUALNAME;
+                if room && !self.prefix.is_empty() {
                     self.prefix.push('.');
                 }
-                if self.holder.is_some() || !self.prefix.is_empty() {
+                if room && (self.holder.is_some() || !self.prefix.is_empty()) {
                     self.prefix.push_str(&name);
                 }
                 self.expression(b, value, Use::Callback)
