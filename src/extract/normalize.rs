@@ -49,7 +49,9 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
                 next += 1;
                 continue;
             }
-            if !contains(extent, node) || (extent.node == node.byte_range() && has_twin_child(node)) {
+            // The module opens with the root, even in a file of one statement.
+            let module = node == root && stack.is_empty();
+            if !contains(extent, node) || (extent.node == node.byte_range() && has_twin_child(node) && !module) {
                 break;
             }
             let same = |open: &Open<'_>| {
@@ -71,7 +73,7 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
         let raw = !comment && language.is_raw_leaf(node);
         if !language.is_transparent(node) {
             // An empty file is a module without code, as one with definitions alone.
-            let leaf = raw || (node.child_count() == 0 && cursor.depth() > 0);
+            let leaf = raw || (node.child_count() == 0 && node != root);
             if let Some(open) = stack.last_mut() {
                 let bytes = source.get(node.byte_range()).unwrap_or_default();
                 if comment {

@@ -50,17 +50,8 @@ impl Walk<'_> {
 
     fn statement_here(&mut self, b: &mut FactsBuilder, node: Node<'_>) {
         match self.k(node) {
-            K::ImportStatement => {
-                b.apart(node.byte_range());
-                self.import_statement(b, node);
-            }
-            K::ExportStatement => {
-                // What is exported is compared by name; `export const x = …` is a definition.
-                if self.field(node, self.f.source).is_some() || self.has(node, K::ExportClause) {
-                    b.apart(node.byte_range());
-                }
-                self.export_statement(b, node);
-            }
+            K::ImportStatement => self.import_statement(b, node),
+            K::ExportStatement => self.export_statement(b, node),
             K::ImportAlias => {
                 self.import_alias(b, node);
             }
