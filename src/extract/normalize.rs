@@ -124,11 +124,11 @@ pub fn hash(language: &dyn Language, root: Node<'_>, source: &[u8], extents: &[E
             if language.is_transparent(parent) {
                 continue;
             }
-            if let Some(open) = stack.last_mut() {
-                if contains(open.extent, parent) {
-                    let part = part_of(open.extent, parent);
-                    open.parts[part].push(0xff);
-                }
+            if let Some(open) = stack.last_mut()
+                && contains(open.extent, parent)
+            {
+                let part = part_of(open.extent, parent);
+                open.parts[part].push(0xff);
             }
         }
     }
