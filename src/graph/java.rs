@@ -257,7 +257,8 @@ impl Session<'_, '_> {
             return Set::one(Value::Instance(SymbolRef { file: place.file, symbol }, Arc::from([])));
         }
         let row = facts.expr(callee);
-        if let Some(ty) = row.ty {
+        // The created type, its arguments included, stands on the creation itself.
+        if let Some(ty) = facts.expr(expr).ty.or(row.ty) {
             return self.type_value(ty, place);
         }
         if let Some(symbol) = row.symbol {

@@ -350,13 +350,13 @@ impl Linker<'_, '_> {
                 SymbolKind::Function | SymbolKind::Method if Family::of(facts.dialect) == Family::Python => {
                     let Some(scope) = symbol.scope else { continue };
                     for to in self.session.applied_to(at, &autouse) {
-                        self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::Framework, 9_000);
+                        self.edge(site, to, EdgeKind::Tests, Layer::Proved, Strategy::Framework, 9_000);
                     }
                     for param in facts.params_of(scope).to_vec() {
                         let Some(name) = param.name else { continue };
                         if let Some(to) = self.session.fixture_of(at, name) {
                             let site = Site { line: param.line, ..site };
-                            self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::Framework, 9_000);
+                            self.edge(site, to, EdgeKind::Tests, Layer::Proved, Strategy::Framework, 9_000);
                         }
                     }
                 }
