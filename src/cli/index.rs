@@ -30,8 +30,8 @@ pub fn run(context: &Context, args: &IndexArgs) -> Result<u8> {
     match args.format {
         Format::Text => {
             let mut text = format!(
-                "{} files: {} parsed, {} reused, {} skipped\n",
-                counts.files, counts.parsed, counts.reused, n_skipped
+                "{} files: {} indexed ({} contents parsed, {} reused), {} skipped\n",
+                counts.files, counts.indexed, counts.parsed, counts.reused, n_skipped
             );
             for (reason, n) in &counts.skipped {
                 text.push_str(&format!("  {n} {}\n", reason.as_str()));

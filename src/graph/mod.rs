@@ -23,7 +23,6 @@ pub mod overrides;
 pub mod params;
 pub mod python;
 pub mod queries;
-pub mod reach;
 pub mod resolve;
 pub mod scope;
 pub mod solve;
