@@ -202,6 +202,9 @@ pub fn users_at(facts: &FileFacts, owner: SymbolId, line: u32, kind: EdgeKind, n
         if is_module && facts.exports.iter().any(|row| row.line == line && row.symbol.is_none()) {
             return Vec::new();
         }
+        if let Some(holder) = stored_at(facts, line, name).filter(|_| is_module) {
+            return holder.into_iter().collect();
+        }
         let holder = facts.symbols.iter().enumerate().skip(1).find(|(_, s)| {
             s.parent == Some(owner)
                 && matches!(s.kind, SymbolKind::Variable | SymbolKind::Field)
@@ -388,6 +391,40 @@ pub fn is_main_only(facts: &FileFacts, line: u32) -> bool {
     let Some(guard) = facts.refs.iter().filter(is_guard).map(|row| row.line).max() else { return false };
     let module = Some(SymbolId::new(0));
     line > guard && !facts.symbols.iter().any(|s| s.parent == module && s.start_line > line)
+}
+
+/// Whether everything that names `name` on a line of `owner`'s code writes it.
+pub fn is_only_written(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
+    let mut on_line = refs_on(facts, line)
+        .filter(|row| row.owner == owner && last_name(facts, row.expr) == name)
+        .map(|row| row.kind == RefKind::Write)
+        .peekable();
+    on_line.peek().is_some() && on_line.all(|is_write| is_write)
+}
+
+/// Methods of collections that keep their arguments and run nothing of them.
+const STORING: [&str; 10] =
+    ["append", "appendleft", "add", "insert", "extend", "update", "setdefault", "push", "unshift", "set"];
+
+/// Where a mention in a module's code goes when it is put into a collection there: to the symbol
+/// that the collection belongs to, or nowhere when it is that symbol itself. `None`: it is not.
+fn stored_at(facts: &FileFacts, line: u32, name: &str) -> Option<Option<SymbolId>> {
+    let call = refs_on(facts, line).find(|row| row.owner.index() == 0 && row.kind == RefKind::Call)?;
+    if !STORING.contains(&last_name(facts, call.expr)) {
+        return None;
+    }
+    let mut root = facts.operand(call.expr, 0)?;
+    while let Some(inner) = facts.operand(root, 0).filter(|inner| *inner < root) {
+        root = inner;
+    }
+    let root = facts.text(facts.expr(root).name);
+    if root == name {
+        return Some(None);
+    }
+    let holder = facts.symbols.iter().position(|s| {
+        s.parent == Some(SymbolId::new(0)) && s.kind != SymbolKind::Module && facts.name(s.name) == root
+    })?;
+    Some(Some(SymbolId::new(holder)))
 }
 
 /// Whether the imports of a line load nothing at run time.

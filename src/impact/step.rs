@@ -203,7 +203,13 @@ impl<'a> Steps<'a> {
                 && !is_contract
                 && !matches!(symbol.kind, SymbolKind::Interface | SymbolKind::TypeAlias)
                 && code::is_type_use(self.view.facts(edge.from.file), edge.from.symbol, edge.line, name);
-            if is_erased {
+            // Who writes a field runs nothing of what it held, but for a descriptor of the class.
+            let is_written = edge.kind == EdgeKind::References
+                && !is_contract
+                && symbol.kind == SymbolKind::Field
+                && !code::initializer_runs(facts, at.symbol)
+                && code::is_only_written(self.view.facts(edge.from.file), edge.from.symbol, edge.line, name);
+            if is_erased || is_written {
                 continue;
             }
             let is_returned = edge.kind == EdgeKind::References
@@ -478,7 +484,8 @@ impl<'a> Steps<'a> {
         let (mut seen, mut stack) = (BTreeSet::new(), vec![class]);
         while let Some(at) = stack.pop() {
             for edge in self.graph.edges_to(at) {
-                if edge.kind == EdgeKind::Extends && seen.insert(edge.from) {
+                let is_real = self.view.symbol(edge.from).branch != Branch::TypeChecking;
+                if edge.kind == EdgeKind::Extends && is_real && seen.insert(edge.from) {
                     stack.push(edge.from);
                 }
             }
@@ -491,8 +498,8 @@ impl<'a> Steps<'a> {
         let facts = self.view.facts(at.file);
         let symbol = facts.symbol(at.symbol);
         let is_member = symbol.parent.is_some_and(|p| p.index() != 0 && !facts.symbol(p).kind.is_function());
-        if symbol.flags.has(SymbolFlags::LOCAL) && !is_member {
-            // Seen by its own function alone, where names are proved.
+        if (symbol.flags.has(SymbolFlags::LOCAL) && !is_member) || is_constructor(facts, at.symbol) {
+            // Seen by its own function alone, where names are proved; a constructor runs by its class.
             return;
         }
         let is_java = facts.dialect.language() == LanguageName::Java;
