@@ -106,17 +106,20 @@ pub fn impact_of_diff(base: &Atlas, head: &Atlas, read: ReadBytes<'_>, options: 
 }
 
 /// What depends on some symbols of one tree, and which tests reach them.
+///
+/// They are taken as changed in behavior: what a new name or signature breaks besides (files that
+/// only import them, overriding methods) a diff says.
 pub fn impact_of_target(head: &Atlas, targets: &[SymbolRef], options: &Options, question: &str) -> Answer {
     let ground = Ground::new(head, options);
     let mut draft = Draft::new(&ground, options, question);
     let origins: Vec<Origin> = targets
         .iter()
         .map(|at| Origin {
-            head: vec![Seed { node: ground.steps.space.symbol(*at), is_contract: true }],
+            head: vec![Seed { node: ground.steps.space.symbol(*at), is_contract: false }],
             base: Vec::new(),
             symbol: Some(*at),
             is_head: true,
-            changes: Changes::BODY | Changes::SIGNATURE,
+            changes: Changes::BODY,
             because: None,
         })
         .collect();

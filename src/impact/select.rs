@@ -86,7 +86,7 @@ impl Draft<'_> {
             let own = if loud.len() > MAX_SINGLE { 0 } else { at };
             groups.entry((origin.is_head, symbol.file, own)).or_default().push(origin);
         }
-        let groups: Vec<(&(bool, FileIdx, usize), &Vec<&Origin>)> = groups.iter().collect();
+        let groups: Vec<_> = groups.iter().collect();
         for batch in groups.chunks(64) {
             let mut is_reached = 0u64;
             for (ground, is_head) in [(new, true), (old, false)] {
