@@ -6,6 +6,7 @@ use crate::facts::table::Id;
 use crate::graph::builtins::is_common_member;
 use crate::graph::edge::EdgeKind;
 use crate::graph::modules::Family;
+use crate::impact::handing::{is_decorator_line, is_given_to_constructor, stored_at};
 use crate::lang::testing::{decorators, last_name};
 
 /// Expressions nested deeper are taken to run something.
@@ -46,21 +47,9 @@ pub fn member_use(facts: &FileFacts, member: SymbolId, outside: Outside) -> Memb
     if matches!(symbol.kind, SymbolKind::Field | SymbolKind::EnumMember) && !outside.by_base {
         return MemberUse::Named;
     }
-    let is_protocol = match language {
-        LanguageName::Python => {
-            if matches!(name, "__init_subclass__" | "__prepare__") {
-                return MemberUse::WhenSubclassed;
-            }
-            name.len() > 4 && name.starts_with("__") && name.ends_with("__")
-        }
-        LanguageName::TypeScript | LanguageName::JavaScript => {
-            matches!(name, "constructor" | "toString" | "toJSON" | "valueOf" | "then") || name.starts_with('[')
-        }
-        LanguageName::Java => {
-            matches!(name, "toString" | "equals" | "hashCode" | "finalize" | "clone" | "readObject" | "writeObject")
-                || matches!(name, "readResolve" | "writeReplace" | "close")
-        }
-    };
+    if language == LanguageName::Python && matches!(name, "__init_subclass__" | "__prepare__") {
+        return MemberUse::WhenSubclassed;
+    }
     let is_private = match language {
         // A double underscore is mangled, so that nothing outside can call it.
         LanguageName::Python => name.starts_with("__") && !name.ends_with("__"),
@@ -73,7 +62,35 @@ pub fn member_use(facts: &FileFacts, member: SymbolId, outside: Outside) -> Memb
         LanguageName::Java => Family::Java,
     };
     let is_argument = outside.by_argument && is_common_member(family, name);
-    if is_protocol || is_argument || (outside.by_base && !is_private) { MemberUse::WithClass } else { MemberUse::Named }
+    if is_protocol(facts, member) || is_argument || (outside.by_base && !is_private) {
+        MemberUse::WithClass
+    } else {
+        MemberUse::Named
+    }
+}
+
+/// Whether a member is one that each object may have, and that runs without being named.
+pub fn is_protocol(facts: &FileFacts, member: SymbolId) -> bool {
+    let name = facts.name(facts.symbol(member).name);
+    match facts.dialect.language() {
+        LanguageName::Python => name.len() > 4 && name.starts_with("__") && name.ends_with("__"),
+        LanguageName::TypeScript | LanguageName::JavaScript => {
+            matches!(name, "constructor" | "toString" | "toJSON" | "valueOf" | "then") || name.starts_with('[')
+        }
+        LanguageName::Java => matches!(
+            name,
+            "toString"
+                | "equals"
+                | "hashCode"
+                | "finalize"
+                | "clone"
+                | "readObject"
+                | "writeObject"
+                | "readResolve"
+                | "writeReplace"
+                | "close"
+        ),
+    }
 }
 
 /// A function that Python's import system itself calls: a module's `__getattr__`, `__dir__`.
@@ -81,61 +98,6 @@ pub fn is_module_hook(facts: &FileFacts, symbol: SymbolId) -> bool {
     facts.dialect.language() == LanguageName::Python
         && facts.symbol(symbol).kind == SymbolKind::Function
         && matches!(facts.name(facts.symbol(symbol).name), "__getattr__" | "__dir__")
-}
-
-/// Decorators after which a function is still only run where it is named.
-const PLAIN_DECORATORS: [&str; 44] = [
-    "abstractmethod",
-    "abstractproperty",
-    "asynccontextmanager",
-    "cache",
-    "cached_property",
-    "classmethod",
-    "contextmanager",
-    "dataclass",
-    "deleter",
-    "deprecated",
-    "final",
-    "fixture",
-    "getter",
-    "lru_cache",
-    "no_type_check",
-    "overload",
-    "override",
-    "parametrize",
-    "patch",
-    "property",
-    "runtime_checkable",
-    "setter",
-    "singledispatch",
-    "skip",
-    "skipif",
-    "staticmethod",
-    "total_ordering",
-    "usefixtures",
-    "wraps",
-    "xfail",
-    // Java's own and the usual static analysis ones: no framework acts on them.
-    "Override",
-    "Deprecated",
-    "SuppressWarnings",
-    "FunctionalInterface",
-    "SafeVarargs",
-    "Nullable",
-    "NonNull",
-    "Nonnull",
-    "NotNull",
-    "VisibleForTesting",
-    "CheckReturnValue",
-    "CanIgnoreReturnValue",
-    "Generated",
-    "Test",
-];
-
-/// The decorators of a definition after which it may run without ever being named, as far as
-/// their names tell: those not known to be plain. The code around the definition stands for it.
-pub fn strange_decorators(facts: &FileFacts, symbol: SymbolId) -> impl Iterator<Item = &Decorator> {
-    decorators(facts, symbol).filter(|row| !PLAIN_DECORATORS.contains(&last_name(facts, row.expr)))
 }
 
 /// Whether the initializer of a variable or field runs code that could behave otherwise: calls,
@@ -220,56 +182,6 @@ pub fn users_at(facts: &FileFacts, owner: SymbolId, line: u32, kind: EdgeKind, n
     if symbol.kind.is_class() && runs_at_import { vec![owner, runner_of(facts, owner)] } else { vec![owner] }
 }
 
-/// Whether a mention is an argument of a constructor: `new C(f)`, or a call of a capitalized name.
-fn is_given_to_constructor(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
-    let mut mentions = refs_on(facts, line)
-        .filter(|row| row.owner == owner && last_name(facts, row.expr) == name)
-        .filter(|row| matches!(row.kind, RefKind::Read | RefKind::Callback))
-        .peekable();
-    mentions.peek().is_some()
-        && mentions.all(|row| {
-            facts.exprs.iter().enumerate().skip(row.expr.index() + 1).any(|(at, holder)| {
-                let holder_id = ExprId::new(at);
-                let is_operand = facts.operands_of(holder_id).iter().skip(1).any(|o| o.expr == row.expr);
-                is_operand
-                    && (holder.kind == ExprKind::New
-                        || (holder.kind == ExprKind::Call
-                            && last_name(facts, holder_id).starts_with(|c: char| c.is_uppercase())))
-            })
-        })
-}
-
-/// What holds an instance of a class that is made on a line of `owner`'s code: the variable or
-/// field that it is the value of, else `owner` itself.
-pub fn holder_at(facts: &FileFacts, owner: SymbolId, line: u32, class: &str) -> SymbolId {
-    let symbol = facts.symbol(owner);
-    let is_of_code = owner.index() != 0 && !symbol.kind.is_class();
-    let made = facts.bindings.iter().filter(|b| facts.scope(b.scope).owner == owner || is_of_code).find_map(|b| {
-        let (holder, value) = (b.symbol?, b.value?);
-        let row = facts.symbol(holder);
-        let is_near = b.line <= line && line <= b.line.max(row.end_line.min(b.line + MAX_STATEMENT));
-        let is_made =
-            matches!(facts.expr(value).kind, ExprKind::Call | ExprKind::New | ExprKind::Name | ExprKind::Attr)
-                && last_name(facts, value) == class;
-        (is_near && is_made).then_some(holder)
-    });
-    if let Some(holder) = made {
-        return holder;
-    }
-    if is_of_code {
-        return owner;
-    }
-    let held = facts.symbols.iter().enumerate().skip(1).find(|(_, s)| {
-        s.parent == Some(owner)
-            && matches!(s.kind, SymbolKind::Variable | SymbolKind::Field)
-            && (s.start_line..=s.end_line).contains(&line)
-    });
-    held.map_or(owner, |(at, _)| SymbolId::new(at))
-}
-
-/// Statements are taken to be at most this many lines long when a line is to be found in one.
-const MAX_STATEMENT: u32 = 40;
-
 /// Base classes of each language's own library, with those of their methods that the library
 /// calls beside protocol methods. A class below them alone is called by no other code outside.
 const KNOWN_BASES: [(&str, &str); 56] = [
@@ -340,18 +252,6 @@ pub fn base_may_call(base: &str, member: &str) -> bool {
     }
 }
 
-/// Whether a decorator of a definition stands on a line.
-fn is_decorator_line(facts: &FileFacts, owner: SymbolId, line: u32) -> bool {
-    decorators(facts, owner).any(|row| row.line == line)
-}
-
-/// How many times the decorator on a line of a definition is called there: once for `@f`, twice
-/// for `@f(x)`, whose result is called as well; 0 without a decorator.
-pub fn decorator_calls(facts: &FileFacts, owner: SymbolId, line: u32) -> u32 {
-    let is_call = |row: &Decorator| facts.expr(row.expr).kind == ExprKind::Call;
-    decorators(facts, owner).filter(|row| row.line == line).map(|row| 1 + u32::from(is_call(row))).max().unwrap_or(0)
-}
-
 /// Whose code runs a definition's decorators, bases and class body: the nearest function around
 /// it, else the module.
 pub fn runner_of(facts: &FileFacts, owner: SymbolId) -> SymbolId {
@@ -402,31 +302,6 @@ pub fn is_only_written(facts: &FileFacts, owner: SymbolId, line: u32, name: &str
     on_line.peek().is_some() && on_line.all(|is_write| is_write)
 }
 
-/// Methods of collections that keep their arguments and run nothing of them.
-const STORING: [&str; 10] =
-    ["append", "appendleft", "add", "insert", "extend", "update", "setdefault", "push", "unshift", "set"];
-
-/// Where a mention in a module's code goes when it is put into a collection there: to the symbol
-/// that the collection belongs to, or nowhere when it is that symbol itself. `None`: it is not.
-fn stored_at(facts: &FileFacts, line: u32, name: &str) -> Option<Option<SymbolId>> {
-    let call = refs_on(facts, line).find(|row| row.owner.index() == 0 && row.kind == RefKind::Call)?;
-    if !STORING.contains(&last_name(facts, call.expr)) {
-        return None;
-    }
-    let mut root = facts.operand(call.expr, 0)?;
-    while let Some(inner) = facts.operand(root, 0).filter(|inner| *inner < root) {
-        root = inner;
-    }
-    let root = facts.text(facts.expr(root).name);
-    if root == name {
-        return Some(None);
-    }
-    let holder = facts.symbols.iter().position(|s| {
-        s.parent == Some(SymbolId::new(0)) && s.kind != SymbolKind::Module && facts.name(s.name) == root
-    })?;
-    Some(Some(SymbolId::new(holder)))
-}
-
 /// Whether the imports of a line load nothing at run time.
 pub fn is_type_only_import(facts: &FileFacts, line: u32) -> bool {
     let mut rows = facts
@@ -440,125 +315,9 @@ pub fn is_type_only_import(facts: &FileFacts, line: u32) -> bool {
 }
 
 /// The references of a line, in order. O(log n + k).
-fn refs_on(facts: &FileFacts, line: u32) -> impl Iterator<Item = &Reference> {
+pub fn refs_on(facts: &FileFacts, line: u32) -> impl Iterator<Item = &Reference> {
     let start = facts.refs.partition_point(|row| row.line < line);
     facts.refs[start..].iter().take_while(move |row| row.line == line)
-}
-
-/// Calls that take a function and give it, or one like it, back without running or keeping it.
-const WRAPPERS: [&str; 16] = [
-    "update_wrapper",
-    "wraps",
-    "cast",
-    "partial",
-    "partialmethod",
-    "lru_cache",
-    "cache",
-    "staticmethod",
-    "classmethod",
-    "property",
-    "contextmanager",
-    "asynccontextmanager",
-    "iscoroutinefunction",
-    "isinstance",
-    "callable",
-    "signature",
-];
-
-/// Whether a function that is only mentioned on a line of the function around it is given back
-/// there, not run: returned, or passed through a wrapper.
-pub fn is_given_back(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
-    refs_on(facts, line).filter(|row| row.owner == owner && last_name(facts, row.expr) == name).all(|row| {
-        matches!(row.kind, RefKind::Read | RefKind::Callback)
-            && facts.expr(row.expr).kind == ExprKind::Name
-            && !is_kept(facts, row.expr)
-    })
-}
-
-/// Whether a decorator's function may keep what it decorates (a registry), or run it at once:
-/// then what it decorates may run without being named. `n_calls`: as [`decorator_calls`]; the
-/// decorated function is a parameter of the function itself, or of those that it gives back.
-///
-/// Every mention of such a parameter must be a call of it, an attribute of it, a wrapper around
-/// it, or its return. Parameters are no references; their mentions are found among the
-/// expressions of the function's lines.
-pub fn keeps_argument(facts: &FileFacts, function: SymbolId, n_calls: u32) -> bool {
-    let mut takers = vec![function];
-    for _ in 1..n_calls {
-        takers = (function.index() + 1..facts.symbols.len())
-            .map(SymbolId::new)
-            .filter(|id| {
-                let row = facts.symbol(*id);
-                row.kind.is_function() && row.parent.is_some_and(|p| takers.contains(&p))
-            })
-            .collect();
-    }
-    let names: Vec<&str> = takers
-        .iter()
-        .filter_map(|id| facts.symbol(*id).scope)
-        .flat_map(|scope| facts.params_of(scope))
-        .filter(|param| !matches!(param.kind, ParamKind::Rest | ParamKind::KeywordRest))
-        .filter_map(|param| Some(facts.name(param.name?)))
-        .filter(|name| !matches!(*name, "self" | "cls"))
-        .collect();
-    if names.is_empty() {
-        return true;
-    }
-    let range = expressions_of(facts, function);
-    let mentions: Vec<ExprId> = range
-        .clone()
-        .map(ExprId::new)
-        .filter(|id| facts.expr(*id).kind == ExprKind::Name && names.contains(&facts.text(facts.expr(*id).name)))
-        .collect();
-    mentions.into_iter().any(|id| {
-        let is_returned = facts.returns.iter().any(|row| row.expr == id);
-        let mut holders = range.clone().skip_while(|at| *at <= id.index()).map(ExprId::new).filter_map(|holder| {
-            let position = facts.operands_of(holder).iter().position(|o| o.expr == id)?;
-            Some((holder, position))
-        });
-        let is_plain = holders.any(|(holder, position)| match facts.expr(holder).kind {
-            ExprKind::Call | ExprKind::New => position == 0 || WRAPPERS.contains(&last_name(facts, holder)),
-            ExprKind::Attr | ExprKind::Await | ExprKind::Operator => true,
-            _ => false,
-        });
-        !is_returned && !is_plain
-    })
-}
-
-/// The rows of expressions that stand on a function's lines, as a range that holds them all.
-fn expressions_of(facts: &FileFacts, function: SymbolId) -> std::ops::Range<usize> {
-    let row = facts.symbol(function);
-    let (mut first, mut end) = (0, 0);
-    let refs = facts.refs.iter().map(|r| (r.expr, r.start_line.min(r.line)));
-    let returns = facts.returns.iter().map(|r| (r.expr, r.line));
-    let values = facts.bindings.iter().filter_map(|b| Some((b.value?, b.line)));
-    for (expr, line) in refs.chain(returns).chain(values) {
-        if line < row.start_line {
-            first = first.max(expr.index() + 1);
-        } else if line <= row.end_line {
-            end = end.max(expr.index() + 1);
-        }
-    }
-    first.min(end)..end
-}
-
-/// Whether a mention hands a value to an unknown call, or stores it.
-fn is_kept(facts: &FileFacts, expr: ExprId) -> bool {
-    let holds = |row: &Expr| {
-        let operands = facts.operands.get(row.first as usize..(row.first + row.len) as usize).unwrap_or_default();
-        operands.iter().position(|o| o.expr == expr)
-    };
-    let is_handed = facts.exprs.iter().enumerate().skip(expr.index() + 1).any(|(at, row)| {
-        let Some(position) = holds(row).filter(|_| row.len > 0) else { return false };
-        match row.kind {
-            ExprKind::Call | ExprKind::New => position > 0 && !WRAPPERS.contains(&last_name(facts, ExprId::new(at))),
-            ExprKind::Seq | ExprKind::Object | ExprKind::Index => true,
-            _ => false,
-        }
-    });
-    let is_stored =
-        facts.bindings.iter().any(|row| row.value == Some(expr) && (row.target.is_some() || row.name.is_some()));
-    is_handed || is_stored
 }
 
 /// Whether a call with so many arguments can mean a function. Only where languages check it:

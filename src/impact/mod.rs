@@ -11,6 +11,7 @@ pub mod code;
 pub mod decide;
 pub mod files;
 pub mod fixtures;
+pub mod handing;
 pub mod json;
 mod judge;
 pub mod policy;

@@ -10,9 +10,9 @@ use crate::facts::model::*;
 use crate::facts::table::Id;
 use crate::graph::edge::{EdgeKind, Graph, Layer};
 use crate::impact::change::{FileChange, TreeChange};
-use crate::impact::code;
 use crate::impact::reach::Seed;
 use crate::impact::space::{Node, Space};
+use crate::impact::{code, handing};
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// A tree of a comparison, with its graph and numbering.
@@ -101,7 +101,7 @@ fn seeds_of(side: Side<'_>, at: SymbolRef, changes: Changes, is_contract: bool) 
             SymbolKind::Function | SymbolKind::Method => {
                 changes.any(Changes::SIGNATURE | Changes::ADDED | Changes::REMOVED)
                     && !symbol.flags.has(SymbolFlags::LOCAL)
-                    && code::strange_decorators(facts, at.symbol).next().is_some()
+                    && handing::strange_decorators(facts, at.symbol).next().is_some()
             }
             _ => false,
         };

@@ -11,9 +11,9 @@ use crate::facts::delta::plain_qualname;
 use crate::facts::model::*;
 use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, FileUse, Graph, Layer, Receiver};
-use crate::impact::code;
 use crate::impact::space::{Node, Space};
-use crate::lang::testing::{bases, members};
+use crate::impact::{code, handing};
+use crate::lang::testing::{bases, decorators, members};
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// Why a node is reached from the next one on its path.
@@ -215,7 +215,7 @@ impl<'a> Steps<'a> {
             let is_returned = edge.kind == EdgeKind::References
                 && edge.from.file == at.file
                 && around == Some(edge.from.symbol)
-                && code::is_given_back(facts, edge.from.symbol, edge.line, name);
+                && handing::is_given_back(facts, edge.from.symbol, edge.line, name);
             if is_returned {
                 self.given_back_by(edge.from, (edge, name), 0, out);
             } else {
@@ -231,7 +231,16 @@ impl<'a> Steps<'a> {
         for edge in self.graph.edges_from(at) {
             if edge.kind == EdgeKind::Overrides && !is_constructor && edge.layer <= self.follow.layer {
                 // The site is the overriding declaration, which is in this file and not in the other.
-                self.push(edge.to, Why::Dispatch, edge.confidence.0, 0, out);
+                // Only who has its class among what it imports can call it so, unless a framework
+                // finds the class by its annotation.
+                let is_found = symbol.parent.is_some_and(|p| decorators(facts, p).next().is_some());
+                out.push(Step {
+                    to: self.space.symbol(edge.to),
+                    why: Why::Dispatch,
+                    confidence: edge.confidence.0,
+                    line: 0,
+                    is_gated: !is_found,
+                });
             }
         }
         if let (SymbolKind::Field, Some(parent)) = (symbol.kind, symbol.parent) {
@@ -299,7 +308,7 @@ impl<'a> Steps<'a> {
             let user_facts = self.view.facts(edge.from.file);
             // `@f(x)` calls what `f` gives back where it stands, `@f` does not.
             let n_calls = match edge.kind {
-                EdgeKind::Calls => code::decorator_calls(user_facts, edge.from.symbol, edge.line),
+                EdgeKind::Calls => handing::decorator_calls(user_facts, edge.from.symbol, edge.line),
                 _ => 0,
             };
             let decorates = n_calls > 0 && depth + 1 >= n_calls;
@@ -307,7 +316,7 @@ impl<'a> Steps<'a> {
                 && edge.from.file == maker.file
                 && around == Some(edge.from.symbol)
                 && depth < MAX_NESTED
-                && code::is_given_back(facts, edge.from.symbol, edge.line, name);
+                && handing::is_given_back(facts, edge.from.symbol, edge.line, name);
             if decorates {
                 self.push(edge.from, Why::Edge(EdgeKind::Calls), edge.confidence.0, edge.line, out);
             } else if is_returned {
@@ -385,7 +394,7 @@ impl<'a> Steps<'a> {
                 return;
             }
         }
-        let symbol = code::holder_at(facts, edge.from.symbol, edge.line, class);
+        let symbol = handing::holder_at(facts, edge.from.symbol, edge.line, class);
         let to = self.space.symbol(SymbolRef { file: edge.from.file, symbol });
         out.push(Step { to, why: Why::Edge(edge.kind), confidence, line: edge.line, is_gated });
     }
@@ -423,7 +432,7 @@ impl<'a> Steps<'a> {
     /// the repository is looked at; one from outside is taken to.
     fn is_handed_on(&self, at: SymbolRef) -> bool {
         let facts = self.view.facts(at.file);
-        code::strange_decorators(facts, at.symbol).any(|row| {
+        handing::strange_decorators(facts, at.symbol).any(|row| {
             let mut found = self
                 .graph
                 .edges_from(at)
@@ -433,8 +442,8 @@ impl<'a> Steps<'a> {
             found.peek().is_none()
                 || found.any(|e| {
                     let to = self.view.facts(e.to.file);
-                    let n_calls = code::decorator_calls(facts, at.symbol, row.line);
-                    !to.symbol(e.to.symbol).kind.is_function() || code::keeps_argument(to, e.to.symbol, n_calls)
+                    let n_calls = handing::decorator_calls(facts, at.symbol, row.line);
+                    !to.symbol(e.to.symbol).kind.is_function() || handing::keeps_argument(to, e.to.symbol, n_calls)
                 })
         })
     }
@@ -500,6 +509,10 @@ impl<'a> Steps<'a> {
         let is_member = symbol.parent.is_some_and(|p| p.index() != 0 && !facts.symbol(p).kind.is_function());
         if (symbol.flags.has(SymbolFlags::LOCAL) && !is_member) || is_constructor(facts, at.symbol) {
             // Seen by its own function alone, where names are proved; a constructor runs by its class.
+            return;
+        }
+        if is_member && code::is_protocol(facts, at.symbol) {
+            // Every object has it: the name says nothing, and whoever uses the class is reached.
             return;
         }
         let is_java = facts.dialect.language() == LanguageName::Java;

@@ -92,6 +92,13 @@ fn is_test_annotation(name: &str) -> bool {
     matches!(name, "TestFactory" | "TestTemplate" | "Theory" | "Property") || name.ends_with("Test")
 }
 
+/// Whether an annotation is one by which a runner finds tests and what runs around them.
+pub fn is_runner_annotation(name: &str) -> bool {
+    is_test_annotation(name)
+        || is_hook_annotation(name)
+        || matches!(name, "DisplayName" | "Disabled" | "Ignore" | "Tag")
+}
+
 fn is_hook_annotation(name: &str) -> bool {
     matches!(
         name,
