@@ -62,7 +62,8 @@ pub fn strange_decorators(facts: &FileFacts, symbol: SymbolId) -> impl Iterator<
     let is_java = facts.dialect.language() == LanguageName::Java;
     decorators(facts, symbol).filter(move |row| {
         let name = last_name(facts, row.expr);
-        !PLAIN_DECORATORS.contains(&name) && !(is_java && java::tests::is_runner_annotation(name))
+        let is_plain = PLAIN_DECORATORS.contains(&name) || (is_java && java::tests::is_runner_annotation(name));
+        !is_plain
     })
 }
 
