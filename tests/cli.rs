@@ -115,6 +115,26 @@ fn bodies_and_spans_are_the_lines_of_the_file() {
 }
 
 #[test]
+fn secrets_are_not_shown_with_bodies() {
+    let scratch = polyglot();
+    let secret = format!("AKIA{}", "Z7Q2M4X8P1W5R9T3");
+    scratch.write("src/shop/keys.py", &format!("def key():\n    aws_key = \"{secret}\"\n    return aws_key\n"));
+    for arguments in [&["query", "get", "key", "--body"][..], &["query", "span", "src/shop/keys.py:1-3"]] {
+        let text = ok(&scratch, arguments);
+        assert!(text.contains("return aws_key") && !text.contains(&secret), "{text}");
+    }
+}
+
+#[test]
+fn a_diff_without_base_is_no_empty_change() {
+    let scratch = polyglot();
+    for diff in ["", "...HEAD", "..HEAD"] {
+        let error = fails(&scratch, &["impact", "--diff", diff], 2);
+        assert!(error.contains("has no base") && error.contains("main...HEAD"), "{error}");
+    }
+}
+
+#[test]
 fn errors_name_the_thing_and_the_next_step() {
     let scratch = polyglot();
     let error = fails(&scratch, &["query", "get", "Cart.ad_item"], 2);

@@ -772,3 +772,54 @@ def g():
         );
     }
 }
+
+#[test]
+fn an_added_import_that_may_fail_reaches_every_importer() {
+    let select = |line: &str| {
+        let edited = format!(
+            "
+//- a.py
++|{line}
+def f():
+    return 1
+//- tests/test_a.py
+import a
+def test_f():
+    assert a.f()
+"
+        );
+        selected(&answer(&edited))
+    };
+    assert_eq!(select("import nosuchmodule"), ["tests/test_a.py::test_f"]);
+    assert_eq!(select("from .nosuch import x"), ["tests/test_a.py::test_f"]);
+}
+
+#[test]
+fn a_test_that_was_not_read_makes_a_lower_bound() {
+    let source = "
+//- a.py
+def f():
+-|    return 1
++|    return 2
+//- tests/test_a.py
+import a
+def test_f():
+    assert a.f()
+//- tests/test_big.py
+import a
+";
+    let (base, head) = trees(source);
+    let without_big = |tree: &Tree| {
+        let mut atlas = atlas(tree);
+        let mut view = View::clone(&atlas.view);
+        let big = view.files.pop().expect("the last path");
+        view.others.push(OtherFile { path: big.path, blob: big.blob, dirty: false, reason: SkipReason::TooLarge });
+        atlas.graph = Arc::new(link(&view));
+        atlas.view = Arc::new(view);
+        atlas
+    };
+    let (old, new) = (without_big(&base), without_big(&head));
+    let answer = impact_of_diff(&old, &new, &|_, _| None, &Options::default(), "base..head");
+    assert_eq!(answer.causes.iter().map(|c| c.code).collect::<Vec<_>>(), ["skipped_test"]);
+    assert!(text::lines(&answer).join("\n").contains("tests/test_big.py"));
+}

@@ -16,6 +16,8 @@ pub enum Unfit {
     Lfs,
     /// Most of them stand in lines that no person wrote.
     Minified,
+    /// They nest deeper than any code that a person wrote.
+    Budget,
     /// Their head says that a tool wrote them, or they are one large table of numbers.
     Generated,
 }
@@ -27,6 +29,7 @@ impl Unfit {
             Unfit::Binary => "binary",
             Unfit::Lfs => "lfs",
             Unfit::Minified => "minified",
+            Unfit::Budget => "budget",
             Unfit::Generated => "generated",
         }
     }
@@ -45,6 +48,10 @@ const MIN_TABLE_BYTES: usize = 64 << 10;
 /// How much of a file may be its opening comment: license texts run to some 60 lines.
 const MAX_HEAD_LINES: usize = 100;
 
+/// Brackets open at once beyond which a file is not parsed: trees that deep cost the square of
+/// their depth (16,000 took 8 s). Real code stays below 100; brackets in strings count too.
+const MAX_NESTING: usize = 2_000;
+
 /// Judges bytes; `None` when they are to be parsed. O(n).
 pub fn screen(bytes: &[u8]) -> Option<Unfit> {
     if bytes.starts_with(b"version https://git-lfs.github.com/spec/") {
@@ -55,6 +62,8 @@ pub fn screen(bytes: &[u8]) -> Option<Unfit> {
         Some(Unfit::Generated)
     } else if is_minified(bytes) {
         Some(Unfit::Minified)
+    } else if is_too_deep(bytes) {
+        Some(Unfit::Budget)
     } else if is_table(bytes) {
         Some(Unfit::Generated)
     } else {
@@ -111,6 +120,19 @@ fn has_generated_head(bytes: &[u8]) -> bool {
     marks || (is_generated && ["do not edit", "do not modify", "don't edit"].iter().any(|ban| head.contains(ban)))
 }
 
+/// Whether more brackets are open at once than [`MAX_NESTING`].
+fn is_too_deep(bytes: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    bytes.iter().any(|byte| {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > MAX_NESTING
+    })
+}
+
 /// Whether nine tenths of a large file are numbers and what stands between them.
 fn is_table(bytes: &[u8]) -> bool {
     if bytes.len() < MIN_TABLE_BYTES {
@@ -137,6 +159,14 @@ mod tests {
 
     fn check(source: &str, expected: Option<Unfit>) {
         assert_eq!(screen(source.as_bytes()), expected, "{}", &source[..source.len().min(80)]);
+    }
+
+    #[test]
+    fn nesting_beyond_any_hand_is_not_parsed() {
+        let nested = |n: usize| format!("x = {}\n1\n{}\n", "[\n".repeat(n), "]\n".repeat(n));
+        check(&nested(1_000), None);
+        check(&nested(3_000), Some(Unfit::Budget));
+        check(&"f(\n)\n".repeat(5_000), None);
     }
 
     #[test]

@@ -6,8 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use crate::atlas::Atlas;
+use crate::base::dialect::Dialect;
 use crate::base::path::RepoPath;
 use crate::facts::delta::Changes;
+use crate::facts::model::Status;
 use crate::impact::answer::*;
 use crate::impact::change::{FileStatus, TreeChange, change};
 use crate::impact::closure::Closure;
@@ -18,7 +20,7 @@ use crate::impact::seeds::{Origin, SeedOptions, Side, origins};
 use crate::impact::space::Space;
 use crate::impact::step::Steps;
 use crate::impact::tests::{Packages, Tests, tests};
-use crate::view::{FileIdx, SymbolRef};
+use crate::view::{FileIdx, SkipReason, SymbolRef};
 
 /// Reads a file's bytes of the base (`false`) or the head (`true`); `None` when it cannot be read.
 pub type ReadBytes<'a> = &'a dyn Fn(bool, &RepoPath) -> Option<Vec<u8>>;
@@ -216,7 +218,12 @@ impl<'o> Draft<'o> {
         let view = &ground.atlas.view;
         self.blind_files(ground);
         let (always, never) = (globs(&self.options.always_run), globs(&self.options.never_run));
-        let has_effect = is_changed && (self.answer.files.is_empty() || self.n_effective() > 0);
+        // Tests that leave their process may read what no code names, documents too.
+        let n_seen = self.answer.files.iter().filter(|f| !matches!(f.decision, "layout" | "unchanged_meaning")).count();
+        let has_effect = is_changed && (self.answer.files.is_empty() || n_seen > 0);
+        if has_effect {
+            self.unread_tests(ground);
+        }
         for (at, test) in ground.tests.tests.iter().enumerate() {
             let path = view.file(test.file).path.as_str();
             if has_effect && (test.reaches_out || always.is_match(path)) {
@@ -256,6 +263,27 @@ impl<'o> Draft<'o> {
             self.answer.causes.clear();
         }
         self.answer
+    }
+
+    /// Tests that could not be read, wholly or in part, may use what changed.
+    fn unread_tests(&mut self, ground: &Ground<'_>) {
+        let view = &ground.atlas.view;
+        for other in &view.others {
+            let path = &other.path;
+            let is_source = Dialect::of_file_name(path.file_name()).is_some();
+            let is_chosen = matches!(other.reason, SkipReason::Excluded | SkipReason::Symlink | SkipReason::Submodule);
+            if is_source && !is_chosen && looks_like_test(path) {
+                let sentence =
+                    format!("it was not read ({}); run it if it may use what changed", other.reason.as_str());
+                self.answer.causes.push(Note::new("skipped_test", path.as_str(), sentence));
+            }
+        }
+        for file in &ground.tests.files {
+            if view.facts(*file).status == Status::Partial {
+                let sentence = "it does not parse whole; tests in its damaged lines are not seen";
+                self.answer.causes.push(Note::new("damaged_test", view.file(*file).path.as_str(), sentence));
+            }
+        }
     }
 
     fn n_effective(&self) -> usize {
@@ -353,6 +381,15 @@ impl<'o> Draft<'o> {
         self.answer.stats.n_selected_tests = self.answer.tests.len();
         self.answer.stats.n_selected_test_files = files.len();
     }
+}
+
+/// Whether a file's name alone says that it holds tests, in any language's custom; nothing else is
+/// known of a file that was not read.
+fn looks_like_test(path: &RepoPath) -> bool {
+    let stem = path.stem();
+    ["test_", "Test"].iter().any(|mark| stem.starts_with(mark))
+        || ["_test", "Test", "Tests", "TestCase", "IT", ".test", ".spec", ".cy"].iter().any(|mark| stem.ends_with(mark))
+        || matches!(stem, "conftest" | "tests" | "test")
 }
 
 pub(super) fn globs(patterns: &[String]) -> GlobSet {

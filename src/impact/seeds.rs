@@ -139,7 +139,8 @@ fn blocks(file: &FileChange, base: Side<'_>, head: Side<'_>, out: &mut Vec<Origi
 }
 
 /// A changed import changes what uses the imported name in its file. One that nothing uses is
-/// there for what it runs: the module counts when it loads a file of the repository.
+/// there for what it runs: the module counts when other files of the repository are loaded now,
+/// or when an import was added that may fail, since it leads to none of them.
 fn imports(file: &FileChange, base: Side<'_>, head: Side<'_>, out: &mut Vec<Origin>) {
     let rows = &file.delta.imports;
     let (head_file, base_file) = (file.head_file(), file.base_file());
@@ -156,10 +157,12 @@ fn imports(file: &FileChange, base: Side<'_>, head: Side<'_>, out: &mut Vec<Orig
                 None => BTreeSet::new(),
             };
             let runs = !row.type_only && row.branch != Branch::TypeChecking && facts.dialect != Dialect::Java;
+            let is_added = std::ptr::eq(list, &rows.added);
+            let may_fail = is_added && !leads_inside(side, idx, row);
             match row.kind {
                 ImportKind::SideEffect | ImportKind::Star => is_module_changed |= runs,
-                _ if found.is_empty() => is_module_changed |= runs && loads,
-                _ => {}
+                _ if found.is_empty() => is_module_changed |= runs && (loads || may_fail),
+                _ => is_module_changed |= runs && may_fail && is_new_module(base, facts, row),
             }
             if idx == head_file && std::ptr::eq(side.view, head.view) {
                 users.extend(found);
@@ -195,6 +198,28 @@ fn imports(file: &FileChange, base: Side<'_>, head: Side<'_>, out: &mut Vec<Orig
             because: Some("import"),
         });
     }
+}
+
+/// Whether an import was followed to a file of the repository.
+fn leads_inside(side: Side<'_>, file: FileIdx, row: &Import) -> bool {
+    let module = SymbolRef { file, symbol: SymbolId::new(0) };
+    let is_its = |line: u32| line == row.line || line == row.name_line;
+    side.graph.edges_from(module).iter().any(|e| e.kind == EdgeKind::Imports && is_its(e.line))
+}
+
+/// Whether nothing in the base tree imports from the package that `row` names, so that it may
+/// not be there; a relative import that leads nowhere always counts.
+fn is_new_module(base: Side<'_>, facts: &FileFacts, row: &Import) -> bool {
+    let first = |name: &str| name.split(['.', '/']).next().unwrap_or("").to_string();
+    let Some(module) = row.module.map(|name| facts.name(name)) else { return row.level > 0 };
+    if row.level > 0 || module.starts_with('.') {
+        return true;
+    }
+    let package = first(module);
+    !base.view.files.iter().any(|file| {
+        let known = &file.facts;
+        known.imports.iter().any(|i| i.level == 0 && i.module.is_some_and(|m| first(known.name(m)) == package))
+    })
 }
 
 /// Whether a module's own code makes calls at all.

@@ -131,6 +131,8 @@ impl Builder<'_> {
             counts.parsed = n_fit(extracted.iter().map(|(_, outcome)| outcome));
             self.store.put_many(shards)?;
             outcomes.extend(extracted);
+        } else {
+            outcomes.extend(self.too_large(&candidates, &outcomes));
         }
 
         let mut files = Vec::with_capacity(candidates.len());
@@ -189,6 +191,18 @@ impl Builder<'_> {
         let found = self.store.get_many_by(&keys, run);
         known.extend(keys.into_iter().zip(found).filter_map(|(key, facts)| Some((key, Outcome::Facts(facts?)))));
         known
+    }
+
+    /// What is not known and never will be, since it is too large; told without reading it.
+    fn too_large(&self, candidates: &[Candidate<'_>], known: &HashMap<ShardKey, Outcome>) -> Vec<(ShardKey, Outcome)> {
+        let reader = Reader::new(self.repo);
+        let max = self.selector.max_file_bytes;
+        candidates
+            .iter()
+            .filter(|c| !known.contains_key(&c.key) && c.entry.len_bytes.is_none_or(|len| len > max))
+            .filter(|c| reader.object_len(&c.entry.blob).or(c.entry.len_bytes).is_some_and(|len| len > max))
+            .map(|c| (c.key, Outcome::Skip(SkipReason::TooLarge)))
+            .collect()
     }
 
     /// Extracts what is not known, each shard once, largest first.

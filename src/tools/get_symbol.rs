@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::atlas::{Atlas, AtlasSource};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::extract::redact::Redactor;
 use crate::facts::table::Id;
 use crate::report::sanitize;
 use crate::tools::param::{self, Given, Param, ParamKind};
@@ -129,15 +130,24 @@ pub fn put_lines(
     Ok(lines)
 }
 
-/// The lines `start..=end` (1-based) of a file's bytes, as they are shown.
+/// The lines `start..=end` (1-based) of a file's bytes, as they are shown: secrets taken out by
+/// the built-in rules, line by line where a rule would join lines.
 pub fn lines_of(bytes: &[u8], start: u32, end: u32) -> Vec<String> {
     let n_lines = (end + 1).saturating_sub(start) as usize;
-    bytes
+    let lines: Vec<String> = bytes
         .split_inclusive(|byte| *byte == b'\n')
         .skip(start.saturating_sub(1) as usize)
         .take(n_lines)
-        .map(|line| sanitize::source_line(&String::from_utf8_lossy(line)))
-        .collect()
+        .map(|line| String::from_utf8_lossy(line).trim_end_matches('\n').to_string())
+        .collect();
+    let redactor = Redactor::built_in();
+    let whole = lines.join("\n");
+    let redacted = redactor.redact(&whole);
+    let shown: Vec<&str> = redacted.split('\n').collect();
+    if shown.len() == lines.len() {
+        return shown.into_iter().map(sanitize::source_line).collect();
+    }
+    lines.iter().map(|line| sanitize::source_line(&redactor.redact(line))).collect()
 }
 
 /// Reads `FILE:A-B` or `FILE:A`.

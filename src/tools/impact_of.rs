@@ -165,7 +165,13 @@ fn parse(diff: &str) -> Ends<'_> {
 /// # Errors
 /// `UnknownRevision` for the head, and for the base under `OnUnknown::Error`; what the source gives.
 pub fn of_diff(source: &dyn AtlasSource, diff: &str, options: &Options) -> Result<(Impact, std::sync::Arc<Atlas>)> {
-    let ends = parse(diff.trim());
+    let diff = diff.trim();
+    if diff.is_empty() || diff.starts_with("..") {
+        // An unset variable of a pipeline must not turn into an empty change.
+        return Err(Error::new(ErrorKind::Usage, format!("the diff `{diff}` has no base"))
+            .hint("write it out: `--diff main...HEAD`, or `--diff WORKTREE` for uncommitted work"));
+    }
+    let ends = parse(diff);
     let head = match ends.head {
         Some(revision) => source.at(revision)?,
         None => source.fresh()?,
