@@ -7,6 +7,7 @@ mod git;
 mod hashes;
 mod house;
 mod impact;
+mod impact_end;
 mod index;
 mod java_hashes;
 mod link;

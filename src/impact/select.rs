@@ -42,10 +42,14 @@ impl Draft<'_> {
     ) {
         let (head_seeds, base_seeds) = seeds(origins);
         let contracts: BTreeSet<u32> = head_seeds.iter().filter(|s| s.is_contract).map(|s| s.node).collect();
+        // Changes of the text itself; the others are unchanged code that means or reads something else.
+        let own: BTreeSet<u32> =
+            origins.iter().filter(|o| o.because.is_none()).flat_map(|o| &o.head).map(|seed| seed.node).collect();
         let found = reach(&new.steps, &new.closure, &head_seeds);
         for (at, test) in new.tests.tests.iter().enumerate() {
             if let Some(chain) = chain_of(test, new, &found) {
-                let because = if chain.distance == 0 { Because::Changed } else { Because::Reached };
+                let is_own = chain.distance == 0 && test.carriers.iter().any(|node| own.contains(node));
+                let because = if is_own { Because::Changed } else { Because::Reached };
                 self.select(at, because, Some(chain));
             }
         }

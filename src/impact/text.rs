@@ -85,6 +85,7 @@ fn because(test: &SelectedTest) -> String {
     match test.because {
         "changed" => "changed itself".to_string(),
         "reached" => match test.distance {
+            Some(0) => "uses what changed by name".to_string(),
             Some(distance) => {
                 format!("{} away, confidence {}", count(distance as usize, "step"), confidence(test.confidence))
             }
