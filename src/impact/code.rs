@@ -293,13 +293,15 @@ pub fn is_main_only(facts: &FileFacts, line: u32) -> bool {
     line > guard && !facts.symbols.iter().any(|s| s.parent == module && s.start_line > line)
 }
 
-/// Whether everything that names `name` on a line of `owner`'s code writes it.
+/// Whether every mention of the field `name` on a line of `owner`'s code writes it. Where it is
+/// named behind a receiver, a bare name of the same text is another thing.
 pub fn is_only_written(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
-    let mut on_line = refs_on(facts, line)
-        .filter(|row| row.owner == owner && last_name(facts, row.expr) == name)
-        .map(|row| row.kind == RefKind::Write)
-        .peekable();
-    on_line.peek().is_some() && on_line.all(|is_write| is_write)
+    let on_line: Vec<&Reference> =
+        refs_on(facts, line).filter(|row| row.owner == owner && last_name(facts, row.expr) == name).collect();
+    let is_member = |row: &&Reference| facts.expr(row.expr).kind == ExprKind::Attr;
+    let has_member = on_line.iter().any(is_member);
+    !on_line.is_empty()
+        && on_line.iter().filter(|row| !has_member || is_member(row)).all(|row| row.kind == RefKind::Write)
 }
 
 /// Whether the imports of a line load nothing at run time.

@@ -199,6 +199,34 @@ fn is_kept(facts: &FileFacts, expr: ExprId) -> bool {
 const STORING: [&str; 10] =
     ["append", "appendleft", "add", "insert", "extend", "update", "setdefault", "push", "unshift", "set"];
 
+/// The class whose instance keeps what a line of one of its methods mentions: it is an argument of
+/// a call that adds to `self` or `this` (`self.add_command(f)`, `this.handlers.push(f)`).
+pub fn stored_in_self(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> Option<SymbolId> {
+    let class = facts.symbol(owner).parent.filter(|p| facts.symbol(*p).kind.is_class())?;
+    let mut mentions = refs_on(facts, line)
+        .filter(|row| row.owner == owner && last_name(facts, row.expr) == name)
+        .filter(|row| matches!(row.kind, RefKind::Read | RefKind::Callback))
+        .peekable();
+    mentions.peek()?;
+    let is_stored = mentions.all(|mention| {
+        refs_on(facts, line).filter(|row| row.owner == owner && row.kind == RefKind::Call).any(|call| {
+            let callee = last_name(facts, call.expr);
+            let is_argument = facts.operands_of(call.expr).iter().skip(1).any(|o| o.expr == mention.expr);
+            is_argument && (STORING.contains(&callee) || callee.starts_with("add_")) && is_on_self(facts, call.expr)
+        })
+    });
+    is_stored.then_some(class)
+}
+
+fn is_on_self(facts: &FileFacts, call: ExprId) -> bool {
+    let mut root = call;
+    while let Some(inner) = facts.operand(root, 0).filter(|inner| *inner < root) {
+        root = inner;
+    }
+    let row = facts.expr(root);
+    row.kind == ExprKind::This || facts.text(row.name) == "self"
+}
+
 /// Where a mention in a module's code goes when it is put into a collection there: to the symbol
 /// that the collection belongs to, or nowhere when it is that symbol itself. `None`: it is not.
 pub fn stored_at(facts: &FileFacts, line: u32, name: &str) -> Option<Option<SymbolId>> {

@@ -218,6 +218,8 @@ impl<'a> Steps<'a> {
                 && handing::is_given_back(facts, edge.from.symbol, edge.line, name);
             if is_returned {
                 self.given_back_by(edge.from, (edge, name), 0, out);
+            } else if let Some(class) = self.keeper(edge, name) {
+                self.with_class(class, None, out);
             } else {
                 self.push_user(edge, name, out);
             }
@@ -252,6 +254,16 @@ impl<'a> Steps<'a> {
                 self.push(member, Why::Member, 9_000, 0, out);
             }
         }
+    }
+
+    /// The class whose instance keeps what an edge mentions: it runs where the instance is used.
+    fn keeper(&self, edge: &Edge, name: &str) -> Option<SymbolRef> {
+        if edge.kind != EdgeKind::References || edge.test_block.is_some() {
+            return None;
+        }
+        let facts = self.view.facts(edge.from.file);
+        let symbol = handing::stored_in_self(facts, edge.from.symbol, edge.line, name)?;
+        Some(SymbolRef { file: edge.from.file, symbol })
     }
 
     /// The members of one name in the classes above: whoever reads one by a declared type of those
@@ -345,10 +357,11 @@ impl<'a> Steps<'a> {
     /// Whoever uses a class as a value (makes it, hands it on, extends it), for a member that
     /// runs without being named. Classes below that define the member anew keep it from theirs.
     /// Constructors run where an instance is made, others where it is held.
-    fn with_class(&self, class: SymbolRef, member: SymbolId, out: &mut Vec<Step>) {
+    /// Without a member, for what the instance keeps.
+    fn with_class(&self, class: SymbolRef, member: Option<SymbolId>, out: &mut Vec<Step>) {
         let own = self.view.facts(class.file);
-        let is_making = is_constructor(own, member);
-        let member = own.name(own.symbol(member).name);
+        let is_making = member.is_some_and(|member| is_constructor(own, member));
+        let member = member.map(|member| own.name(own.symbol(member).name));
         let (mut seen, mut stack) = (BTreeSet::from([class]), vec![class]);
         while let Some(at) = stack.pop() {
             let facts = self.view.facts(at.file);
@@ -363,7 +376,7 @@ impl<'a> Steps<'a> {
                     EdgeKind::Imports | EdgeKind::Overrides => {}
                     EdgeKind::Extends => {
                         let redefines =
-                            members(user, edge.from.symbol).any(|m| user.name(user.symbol(m).name) == member);
+                            members(user, edge.from.symbol).any(|m| Some(user.name(user.symbol(m).name)) == member);
                         let is_real = user.symbol(edge.from.symbol).branch != Branch::TypeChecking;
                         if !redefines && is_real && seen.insert(edge.from) {
                             stack.push(edge.from);
@@ -471,7 +484,7 @@ impl<'a> Steps<'a> {
             };
             match code::member_use(facts, at.symbol, outside) {
                 code::MemberUse::Named => {}
-                code::MemberUse::WithClass => self.with_class(owner, at.symbol, out),
+                code::MemberUse::WithClass => self.with_class(owner, Some(at.symbol), out),
                 code::MemberUse::WhenSubclassed => {
                     for below in self.subclasses(owner) {
                         let other = self.view.facts(below.file);
