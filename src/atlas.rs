@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::error::Result;
+use crate::extract::redact::Redactor;
 use crate::graph::edge::Graph;
 use crate::view::View;
 
@@ -52,6 +53,11 @@ pub trait AtlasSource {
     /// # Errors
     /// `Io`, `Git`.
     fn read(&self, atlas: &Atlas, path: &crate::base::path::RepoPath) -> Result<Vec<u8>>;
+
+    /// What takes secrets out of the lines of files that answers show.
+    fn redactor(&self) -> &Redactor {
+        Redactor::built_in()
+    }
 
     /// How much the store holds; `None` where there is none (trees in memory).
     fn store(&self) -> Option<StoreFigures> {

@@ -331,6 +331,10 @@ impl AtlasSource for Session {
         }
     }
 
+    fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
     fn store(&self) -> Option<StoreFigures> {
         Some(StoreFigures { n_objects: self.store.n_shards(), n_bytes: self.store.size_bytes() })
     }

@@ -3,6 +3,8 @@
 //! They are drawn here by a fixed generator, so that no key, not even a made-up one, stands in
 //! the repository.
 
+use std::io::Write;
+use std::process::Stdio;
 use std::sync::Arc;
 
 use ratlas::base::dialect::Dialect;
@@ -13,6 +15,9 @@ use ratlas::extract::redact::Redactor;
 use ratlas::facts::dump::dump;
 use ratlas::facts::validate::validate;
 use ratlas::store::shard::{self, Form};
+
+use crate::cli::ratlas;
+use crate::git::Scratch;
 
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
@@ -262,6 +267,78 @@ fn user_patterns_take_out_their_group_and_bad_ones_are_named() {
     assert!(error.contains("`a(`") && error.contains("help: "), "{error}");
     let shared = extract(Dialect::Py, b"");
     assert!(!shared.names.is_empty());
+}
+
+/// Every command and the server, under a trace log, over files that hold all of them.
+#[test]
+fn no_secret_reaches_an_export_an_answer_or_a_log() {
+    let mut all = secrets();
+    all.push(Secret { kind: "custom".into(), text: "see EMP-4711".into(), secret: "EMP-4711".into() });
+    let scratch = Scratch::new();
+    scratch.write("ratlas.toml", "[privacy]\nredact_patterns = [\"EMP-[0-9]{4}\"]\n");
+    scratch.write("app/one.py", &python(&all)).write("web/two.ts", &typescript(&all));
+    scratch.write("web/three.js", &typescript(&all)).write("src/Four.java", &java(&all));
+    scratch.commit("one");
+    scratch.write("app/one.py", &(python(&all) + "def added():\n    return f_1(2)\n"));
+    let mut said = String::new();
+    let mut run = |arguments: &[&str], input: &str| {
+        let mut command = ratlas(&scratch.root, &scratch.store());
+        command.env("RATLAS_LOG", "trace").args(arguments).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {log}");
+        let answer = String::from_utf8_lossy(&output.stdout).into_owned();
+        for Secret { kind, secret, .. } in &all {
+            assert!(!answer.contains(secret.as_str()), "{arguments:?} prints the {kind} {secret}");
+            assert!(!log.contains(secret.as_str()), "{arguments:?} logs the {kind} {secret}");
+        }
+        said.push_str(&answer);
+    };
+    for arguments in [
+        "index --full --format json",
+        "status",
+        "status --format json",
+        "export symbols",
+        "export references",
+        "export edges --unproved",
+        "query map --budget 16000",
+        "query symbol f_1",
+        "query symbol C_3 --format json",
+        "query get f_1 --body",
+        "query get C3 --file web/two.ts --body --format json",
+        "query get C4 --file src/Four.java --body",
+        "query span app/one.py:1-120",
+        "query span web/three.js:1-60 --format json",
+        "query span src/Four.java:1-60",
+        "query outline app/one.py",
+        "query outline web/two.ts",
+        "query callers f_1",
+        "query callees added",
+        "query refs value1",
+        "query deps web/two.ts",
+        "query neighborhood f_1",
+        "impact f_1 --format json",
+        "impact --diff WORKTREE",
+        "impact --diff WORKTREE --format json",
+        "verify",
+    ] {
+        run(&arguments.split(' ').collect::<Vec<_>>(), "");
+    }
+    run(&["query", "context", "send the token, log in with the password and the api key"], "");
+    let request = |id: u32, method: &str, params: &str| {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n")
+    };
+    let hello = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}"#;
+    let mut input = request(1, "initialize", hello);
+    input.push_str("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    let body = r#"{"name":"get_symbol","arguments":{"qualname":"f_2","include_body":true}}"#;
+    input.push_str(&request(2, "tools/call", body));
+    let context = r#"{"name":"get_context","arguments":{"task":"the password and the token","budget":8000}}"#;
+    input.push_str(&request(3, "tools/call", context));
+    run(&["serve"], &input);
+    assert!(said.contains("[redacted:custom]") && said.matches("[redacted:").count() > 1_000, "texts were shown");
 }
 
 /// Over real code: no name of a symbol is touched, but for those that hold a drawn token.

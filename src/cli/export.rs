@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::atlas::{Atlas, AtlasSource};
 use crate::base::error::{Error, ErrorKind, Result};
@@ -83,9 +83,7 @@ pub fn run(context: &Context, args: &ExportArgs) -> Result<u8> {
         RowFormat::Jsonl => {
             let mut failed = None;
             each_row(&atlas, args, &mut |row| {
-                let fields: Map<String, Value> =
-                    columns.iter().zip(row).map(|((name, _), value)| ((*name).to_owned(), value)).collect();
-                let line = json::compact(&Value::Object(fields)) + "\n";
+                let line = json::compact_row(columns.iter().map(|(name, _)| *name).zip(&row)) + "\n";
                 match output.text(&line) {
                     Ok(()) => true,
                     Err(error) => {

@@ -6,7 +6,7 @@ use crate::atlas::{Atlas, AtlasSource};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::context::Context;
 use crate::cli::output;
-use crate::extract::extract;
+use crate::extract::extract_with;
 use crate::facts::canonical;
 use crate::report::sanitize;
 use crate::tools::show;
@@ -48,7 +48,7 @@ pub fn differing(
     let mut wrong = Vec::new();
     for file in files {
         let stored = atlas.view.file(file);
-        let again = extract(stored.dialect, &source.read(atlas, &stored.path)?);
+        let again = extract_with(stored.dialect, &source.read(atlas, &stored.path)?, source.redactor());
         if canonical::digest(&again) != canonical::digest(&stored.facts) {
             wrong.push(sanitize::line(stored.path.as_str(), 400));
         }

@@ -3,8 +3,8 @@
 
 use crate::facts::model::{RefKind, SymbolFlags, SymbolKind};
 use crate::graph::builtins;
+use crate::graph::closures::Closures;
 use crate::graph::edge::{Confidence, Edge, EdgeKind, Layer, Receiver, Strategy, Unproved};
-use crate::graph::file_graph::{FileGraph, FileSet};
 use crate::graph::modules::Family;
 use crate::graph::queries::Shared;
 use crate::view::{FileIdx, SymbolRef};
@@ -20,13 +20,13 @@ const MAX_CANDIDATES: usize = 8;
 /// gives the edges and what stays unproved (everything but the likely ones).
 pub fn guess(
     shared: &Shared<'_>,
-    files: &FileGraph,
+    closures: &Closures<'_>,
     file: FileIdx,
     unproved: &[Unproved],
 ) -> (Vec<Edge>, Vec<Unproved>) {
     let view = shared.names.view;
     let family = Family::of(view.file(file).dialect);
-    let mut closure: Option<FileSet> = None;
+    let closure = closures.of(file);
     let mut edges = Vec::new();
     let mut rest = Vec::new();
     for row in unproved {
@@ -37,19 +37,23 @@ pub fn guess(
             rest.push(row.clone());
             continue;
         }
-        let of_family = |at: &&SymbolRef| Family::of(view.file(at.file).dialect) == family;
-        let members: Vec<SymbolRef> = shared.names.members_named(text).iter().filter(of_family).copied().collect();
+        let of_family = |at: &SymbolRef| Family::of(view.file(at.file).dialect) == family;
+        let members = shared.names.members_named(text).filter(of_family);
+        let members: Vec<SymbolRef> = members.take(MAX_CANDIDATES + 1).collect();
+        if members.len() > MAX_CANDIDATES {
+            rest.push(row.clone());
+            continue;
+        }
         let callable: Vec<SymbolRef> = members
             .iter()
             .copied()
             .filter(|at| matches!(view.symbol(*at).kind, SymbolKind::Method | SymbolKind::Function))
             .filter(|at| arity_fits(shared, *at, row.arity))
             .collect();
-        if callable.is_empty() || members.len() > MAX_CANDIDATES {
+        if callable.is_empty() {
             rest.push(row.clone());
             continue;
         }
-        let closure = closure.get_or_insert_with(|| files.closure_of_uses([file]));
         let reached: Vec<SymbolRef> = callable.into_iter().filter(|at| closure.has(at.file)).collect();
         let n = reached.len();
         if n == 0 {

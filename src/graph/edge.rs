@@ -1,5 +1,7 @@
 //! Edges, what could not be proved, and the graph that holds both ways of them.
 
+use rayon::prelude::*;
+
 use crate::facts::model::{NameId, RefKind, TestBlockId};
 use crate::view::{FileIdx, SymbolRef};
 
@@ -227,10 +229,8 @@ impl Graph {
         self.handed_out.dedup();
         self.by_target = (0..self.edges.len() as u32).collect();
         let edges = &self.edges;
-        self.by_target.sort_unstable_by_key(|at| {
-            let edge = &edges[*at as usize];
-            (edge.to, edge.from, edge.line, *at)
-        });
+        // Stable: edges to one symbol stay in order of source and line.
+        self.by_target.par_sort_by_key(|at| edges[*at as usize].to);
         self
     }
 

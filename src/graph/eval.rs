@@ -22,7 +22,30 @@ impl Session<'_, '_> {
         if !self.step() {
             return Set::unknown();
         }
-        stacker::maybe_grow(96 * 1024, 2 * 1024 * 1024, || self.eval_kind(expr, place))
+        let kind = self.shared.names.view.facts(place.file).expr(expr).kind;
+        let is_leaf = matches!(
+            kind,
+            ExprKind::Name
+                | ExprKind::This
+                | ExprKind::Super
+                | ExprKind::Literal
+                | ExprKind::Lambda
+                | ExprKind::ClassValue
+                | ExprKind::Path
+                | ExprKind::Template
+                | ExprKind::Param
+                | ExprKind::Opaque
+                | ExprKind::Jsx
+        );
+        if is_leaf {
+            return self.eval_kind(expr, place);
+        }
+        if let Some(known) = self.evaluated(expr, place) {
+            return known;
+        }
+        let set = stacker::maybe_grow(96 * 1024, 2 * 1024 * 1024, || self.eval_kind(expr, place));
+        self.keep_evaluated(expr, place, &set);
+        set
     }
 
     fn eval_kind(&mut self, expr: ExprId, place: Place) -> Set {
@@ -339,7 +362,7 @@ impl Session<'_, '_> {
         match (row.kind, row.name, facts.operand(expr, 0)) {
             (ExprKind::Name, Some(name), _) => {
                 let meaning = self.name_meaning(place, name, Space::Value);
-                meaning.denoted
+                meaning.denoted.clone()
             }
             (ExprKind::Attr, Some(name), Some(base)) => {
                 let text = self.shared.names.text(place.file, name);

@@ -59,6 +59,13 @@ impl FileSet {
         new
     }
 
+    /// Adds every file of another set over the same files.
+    pub fn extend(&mut self, other: &FileSet) {
+        for (word, more) in self.0.iter_mut().zip(&other.0) {
+            *word |= more;
+        }
+    }
+
     /// Its files, in order.
     pub fn iter(&self) -> impl Iterator<Item = FileIdx> + '_ {
         self.0.iter().enumerate().flat_map(|(at, word)| {

@@ -7,6 +7,7 @@ use crate::facts::model::{ExprId, ExprKind, ImportKind, NameId, Role, ScopeId, S
 use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::members::Outcome;
+use crate::graph::memo::Callees;
 use crate::graph::modules::{Family, java_package};
 use crate::graph::names::Text;
 use crate::graph::queries::{Base, Denoted, Query, Session};
@@ -152,6 +153,13 @@ impl Session<'_, '_> {
     /// Fields (value space) or member types (type space, and values that name a type) of a class
     /// and its ancestors.
     fn java_members(&mut self, class: SymbolRef, text: Text, space: Space) -> Vec<Denoted> {
+        self.remembered_java_members((class, text, space), |session| {
+            session.inherited_java_members(class, text, space).into()
+        })
+        .to_vec()
+    }
+
+    fn inherited_java_members(&mut self, class: SymbolRef, text: Text, space: Space) -> Vec<Denoted> {
         let mro = self.bases(Query::Mro(class));
         for base in mro.iter() {
             let Base::Class(at, _) = base else { continue };
@@ -223,19 +231,20 @@ impl Session<'_, '_> {
             return self.java_new(expr, callee, place);
         }
         let row = facts.expr(callee);
-        let (targets, receivers, outside) = self.java_callees(callee, place);
+        let callees = self.java_callees(callee, place);
+        let (targets, receivers, outside) = &*callees;
         if targets.is_empty() {
             let args = self.java_args(expr, place);
             return match (outside, row.kind) {
-                (Some(outside), _) => self.call_result(&outside, &args, place),
+                (Some(outside), _) => self.call_result(outside, &args, place),
                 _ => Set::unknown(),
             };
         }
-        let chosen = self.pick_overload(&targets, expr, place);
+        let chosen = self.pick_overload(targets, expr, place);
         let args = self.java_args(expr, place);
         let mut sets = Vec::new();
-        for at in chosen {
-            for receiver in &receivers {
+        for at in chosen.iter().copied() {
+            for receiver in receivers {
                 sets.push(self.function_result(at, Some(receiver), &args));
             }
             if receivers.is_empty() {
@@ -284,7 +293,11 @@ impl Session<'_, '_> {
 
     /// The methods that a callee's name may mean, the receivers they are called on, and the
     /// value from outside where it is one.
-    pub fn java_callees(&mut self, callee: ExprId, place: Place) -> (Vec<SymbolRef>, Vec<Value>, Option<Set>) {
+    pub fn java_callees(&mut self, callee: ExprId, place: Place) -> Arc<Callees> {
+        self.remembered_callees((place, callee), |session| Arc::new(session.find_java_callees(callee, place)))
+    }
+
+    fn find_java_callees(&mut self, callee: ExprId, place: Place) -> Callees {
         let view = self.shared.names.view;
         let facts = view.facts(place.file);
         let row = facts.expr(callee);

@@ -10,6 +10,7 @@ use crate::facts::model::{
     ExprId, ExprKind, FileFacts, NameId, RefKind, Reference, ScopeId, SymbolId, SymbolKind, TestBlockId,
 };
 use crate::facts::table::Id;
+use crate::graph::closures::Closures;
 use crate::graph::edge::{Confidence, Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
 use crate::graph::file_graph::FileGraph;
 use crate::graph::modules::{Family, Modules};
@@ -78,21 +79,48 @@ pub fn link(view: &View) -> Graph {
     }
     graph.blind = files.iter().copied().filter(|file| links[file.0 as usize].blind).collect();
     let file_graph = FileGraph::new(view.files.len(), &graph.file_uses);
-    let guessed: Vec<(Vec<Edge>, Vec<Unproved>)> = files
-        .par_iter()
-        .map(|file| candidates::guess(&shared, &file_graph, *file, &links[file.0 as usize].unproved))
+    let closures = Closures::new(&file_graph);
+    let linked: Vec<(Vec<Edge>, Vec<Unproved>)> = links
+        .into_par_iter()
+        .zip(&files)
+        .map(|(link, file)| {
+            let (guessed, mut unproved) = candidates::guess(&shared, &closures, *file, &link.unproved);
+            let mut edges = link.edges;
+            edges.extend(guessed);
+            // Sorted here, in parallel, they are sorted as a whole: files come in order.
+            edges.sort_unstable();
+            edges.dedup();
+            unproved.sort_unstable();
+            (edges, unproved)
+        })
         .collect();
-    for (link, (edges, unproved)) in links.into_iter().zip(guessed) {
-        graph.edges.extend(link.edges);
-        graph.edges.extend(edges);
-        graph.unproved.extend(unproved);
-    }
-    graph.finish()
+    rayon::join(
+        || shared.discard(),
+        || {
+            graph.edges.reserve_exact(linked.iter().map(|(edges, _)| edges.len()).sum());
+            for (edges, unproved) in linked {
+                graph.edges.extend(edges);
+                graph.unproved.extend(unproved);
+            }
+            graph.finish()
+        },
+    )
+    .1
 }
 
 /// Links one file. Asks queries about others, and links none of them.
 pub fn link_file(view: &View, shared: &Shared<'_>, file: FileIdx) -> FileLink {
-    let mut linker = Linker { session: Session::new(shared), view, file, link: FileLink::default() };
+    link_with(Session::new(shared), view, file)
+}
+
+/// As [`link_file`], and records the queries that it asked.
+pub fn link_recorded(view: &View, shared: &Shared<'_>, file: FileIdx) -> FileLink {
+    link_with(Session::recording(shared), view, file)
+}
+
+fn link_with<'s, 'v>(session: Session<'s, 'v>, view: &'v View, file: FileIdx) -> FileLink {
+    let shared = session.shared;
+    let mut linker = Linker { session, view, file, link: FileLink::default() };
     linker.imports();
     linker.references();
     linker.declarations();

@@ -82,6 +82,11 @@ impl Session<'_, '_> {
     /// The definitions of a member along an MRO from position `from` on. Java collects the
     /// overloads of all ancestors; elsewhere the first class that defines it wins.
     fn along_mro(&mut self, class: SymbolRef, text: Text, from: usize) -> Member {
+        let key = (class, text, from);
+        Member::clone(&self.remembered_member(key, |session| Arc::new(session.find_along_mro(class, text, from))))
+    }
+
+    fn find_along_mro(&mut self, class: SymbolRef, text: Text, from: usize) -> Member {
         let is_java = Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Java;
         let mro = self.bases(Query::Mro(class));
         let mut outcome = if mro.is_empty() { Outcome::Unknown } else { Outcome::Missing };

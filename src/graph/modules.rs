@@ -1,6 +1,6 @@
 //! The modules of a view: what each specifier resolves to, and Java's types by package.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -9,6 +9,7 @@ use crate::base::dialect::{Dialect, LanguageName};
 use crate::base::path::RepoPath;
 use crate::facts::model::{Import, SymbolId};
 use crate::facts::table::Id;
+use crate::graph::hashing::HashMap;
 use crate::lang::java::naming::{Layout, SourcePlace};
 use crate::lang::{python, typescript};
 use crate::view::{FileIdx, SymbolRef, View};
@@ -71,7 +72,7 @@ impl Modules {
         let mut modules = Modules {
             python: python::naming::Modules::new(paths(), &view.config),
             ecma: typescript::naming::Resolver::new(paths(), &view.config),
-            java_types: HashMap::new(),
+            java_types: HashMap::default(),
             java_packages: BTreeSet::new(),
             java_layout: Layout::new(&view.config),
             java_places: vec![None; view.files.len()],

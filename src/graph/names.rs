@@ -1,14 +1,13 @@
 //! Names of a view: every text interned once in sorted order, and per file the tables that
 //! answer "what declares this name in this scope" without walking facts.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
 
 use crate::facts::model::{
     Binding, ExprId, ExprKind, FileFacts, NameId, Origin, ScopeId, ScopeKind, SymbolId, SymbolKind,
 };
 use crate::facts::table::Id;
+use crate::graph::hashing::{HashMap, HashSet};
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// A text of the view. Ordered as the texts are, so that orders by it are stable.
@@ -66,47 +65,47 @@ const WELL_KNOWN: [&str; 1] = ["default"];
 pub struct Names<'v> {
     pub view: &'v View,
     texts: Vec<&'v str>,
+    by_text: HashMap<&'v str, Text>,
     files: Vec<FileNames>,
-    /// Members (of classes and object shapes) by text, sorted by symbol.
-    members: HashMap<Text, Vec<SymbolRef>>,
+    /// Members (of classes and object shapes), sorted by text and symbol.
+    members: Vec<(Text, SymbolRef)>,
 }
 
 impl<'v> Names<'v> {
     /// Interns and indexes every file of a view. O(facts) plus a sort of distinct texts.
     pub fn new(view: &'v View) -> Self {
-        let mut texts: Vec<&str> = view
+        let mut distinct: HashSet<&str> = view
             .files
             .par_iter()
-            .fold(Vec::new, |mut all: Vec<&str>, file| {
+            .fold(HashSet::default, |mut all: HashSet<&str>, file| {
                 all.extend(file.facts.names.iter().map(|name| &**name));
                 all
             })
-            .map(|mut all| {
-                all.sort_unstable();
-                all.dedup();
-                all
-            })
-            .reduce(Vec::new, |mut one, other| {
+            .reduce(HashSet::default, |mut one, mut other| {
+                if one.len() < other.len() {
+                    std::mem::swap(&mut one, &mut other);
+                }
                 one.extend(other);
-                one.sort_unstable();
-                one.dedup();
                 one
             });
-        texts.extend(WELL_KNOWN);
-        texts.sort_unstable();
-        texts.dedup();
-        let files: Vec<FileNames> = view.files.par_iter().map(|file| FileNames::new(&file.facts, &texts)).collect();
-        let mut members: HashMap<Text, Vec<SymbolRef>> = HashMap::new();
-        for file in view.indices() {
-            let facts = view.facts(file);
-            for (row, symbol) in facts.symbols.iter().enumerate() {
-                if is_member(facts, SymbolId::new(row)) {
-                    let text = files[file.0 as usize].texts[symbol.name.index()];
-                    members.entry(text).or_default().push(SymbolRef { file, symbol: SymbolId::new(row) });
-                }
-            }
-        }
-        Names { view, texts, files, members }
+        distinct.extend(WELL_KNOWN);
+        let mut texts: Vec<&str> = distinct.into_iter().collect();
+        texts.par_sort_unstable();
+        let by_text: HashMap<&str, Text> =
+            texts.iter().enumerate().map(|(at, text)| (*text, Text(at as u32))).collect();
+        let files: Vec<FileNames> = view.files.par_iter().map(|file| FileNames::new(&file.facts, &by_text)).collect();
+        let indices: Vec<FileIdx> = view.indices().collect();
+        let mut members: Vec<(Text, SymbolRef)> = indices
+            .par_iter()
+            .flat_map_iter(|file| {
+                let facts = view.facts(*file);
+                let texts = &files[file.0 as usize].texts;
+                let rows = (0..facts.symbols.len()).map(SymbolId::new).filter(|id| is_member(facts, *id));
+                rows.map(|id| (texts[facts.symbol(id).name.index()], SymbolRef { file: *file, symbol: id }))
+            })
+            .collect();
+        members.par_sort_unstable();
+        Names { view, texts, by_text, files, members }
     }
 
     /// The text of an interned text.
@@ -116,7 +115,7 @@ impl<'v> Names<'v> {
 
     /// The interned form of a text; `None` when no file of the view holds it.
     pub fn find(&self, text: &str) -> Option<Text> {
-        self.texts.binary_search(&text).ok().map(|at| Text(at as u32))
+        self.by_text.get(text).copied()
     }
 
     /// The text of a file's name.
@@ -136,8 +135,8 @@ impl<'v> Names<'v> {
     }
 
     /// The members of that name in the whole view, sorted.
-    pub fn members_named(&self, text: Text) -> &[SymbolRef] {
-        self.members.get(&text).map_or(&[], Vec::as_slice)
+    pub fn members_named(&self, text: Text) -> impl Iterator<Item = SymbolRef> + '_ {
+        rows(&self.members, text, |row| row.0).iter().map(|row| row.1)
     }
 }
 
@@ -159,14 +158,11 @@ fn rows<T, K: Ord>(table: &[T], key: K, of: impl Fn(&T) -> K) -> &[T] {
 }
 
 impl FileNames {
-    fn new(facts: &FileFacts, all: &[&str]) -> Self {
+    fn new(facts: &FileFacts, all: &HashMap<&str, Text>) -> Self {
         let texts: Vec<Text> = facts
             .names
             .iter()
-            .map(|name| {
-                let at = all.binary_search(&&**name).expect("because every name of the view was collected");
-                Text(at as u32)
-            })
+            .map(|name| *all.get(&**name).expect("because every name of the view was collected"))
             .collect();
         let mut table = FileNames { texts, ..FileNames::default() };
         table.by_text = table.texts.iter().enumerate().map(|(at, text)| (*text, NameId::new(at))).collect();

@@ -1,6 +1,8 @@
 //! Java overloads: which of several methods a call binds to, by arity, then by what is known
 //! of the types of its arguments (JLS 15.12.2, over erased types).
 
+use std::sync::Arc;
+
 use crate::facts::model::{ExprId, SymbolFlags};
 use crate::graph::members::signature_of;
 use crate::graph::queries::{Base, Query, Session};
@@ -11,10 +13,16 @@ use crate::view::SymbolRef;
 impl Session<'_, '_> {
     /// Of overloads those that a call binds to: by arity, then by what is known of the
     /// arguments' types; several when that does not decide.
-    pub fn pick_overload(&mut self, candidates: &[SymbolRef], expr: ExprId, place: Place) -> Vec<SymbolRef> {
+    ///
+    /// `candidates` are always those that the call itself names.
+    pub fn pick_overload(&mut self, candidates: &[SymbolRef], expr: ExprId, place: Place) -> Arc<[SymbolRef]> {
         if candidates.len() < 2 {
-            return candidates.to_vec();
+            return candidates.into();
         }
+        self.remembered_overloads((place, expr), |session| session.best_overloads(candidates, expr, place).into())
+    }
+
+    fn best_overloads(&mut self, candidates: &[SymbolRef], expr: ExprId, place: Place) -> Vec<SymbolRef> {
         let args = self.java_args(expr, place);
         let view = self.shared.names.view;
         let mut scored: Vec<(i32, SymbolRef)> = Vec::new();

@@ -5,14 +5,20 @@
 //! longer cycle is kept within the link of one file, which is sequential; what the depth bound
 //! cut is not kept at all. So equal views give equal answers on any number of threads.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 use std::sync::{Arc, RwLock};
 
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+
 use crate::base::id::Digest;
-use crate::facts::model::ScopeId;
+use crate::facts::model::{ExprId, ScopeId};
+use crate::graph::hashing::HashMap;
+use crate::graph::memo::{Expressions, Memo};
 use crate::graph::modules::Modules;
 use crate::graph::names::{Names, Text};
+use crate::graph::scope::Place;
 use crate::graph::solve;
 use crate::graph::value::Set;
 use crate::view::{FileIdx, SymbolRef};
@@ -124,7 +130,13 @@ impl<'v> Shared<'v> {
     /// Wraps the tables of a view.
     pub fn new(names: Names<'v>, modules: Modules) -> Self {
         let memo = (0..N_SHARDS).map(|_| RwLock::default()).collect();
-        Shared { names, modules, memo, hasher: RandomState::new() }
+        Shared { names, modules, memo, hasher: RandomState::default() }
+    }
+
+    /// Drops everything, on all threads: answers are many and small.
+    pub fn discard(self) {
+        let Shared { names, modules, memo, .. } = self;
+        rayon::join(|| drop((names, modules)), || memo.into_par_iter().for_each(drop));
     }
 
     fn shard(&self, query: &Query) -> &RwLock<HashMap<Query, Known>> {
@@ -155,6 +167,7 @@ struct Frame {
     cut: bool,
     height: u32,
     fuel: u32,
+    evaluated: Expressions,
 }
 
 /// The evaluation of one file.
@@ -166,8 +179,9 @@ pub struct Session<'s, 'v> {
     on_trail: HashMap<Query, usize>,
     trail: Vec<Query>,
     table: HashMap<Query, Answer>,
-    /// The queries that the file itself asked, for the record.
-    asked: BTreeMap<Query, Digest>,
+    /// The queries that the file itself asked, where they are recorded.
+    asked: Option<BTreeMap<Query, Digest>>,
+    memo: Memo,
     fuel: u32,
 }
 
@@ -176,19 +190,51 @@ impl<'s, 'v> Session<'s, 'v> {
     pub fn new(shared: &'s Shared<'v>) -> Self {
         Session {
             shared,
-            local: HashMap::new(),
+            local: HashMap::default(),
             frames: Vec::new(),
-            on_trail: HashMap::new(),
+            on_trail: HashMap::default(),
             trail: Vec::new(),
-            table: HashMap::new(),
-            asked: BTreeMap::new(),
+            table: HashMap::default(),
+            asked: None,
+            memo: Memo::default(),
             fuel: FUEL,
         }
     }
 
-    /// The queries asked from outside of any query since the start, with digests of their answers.
+    /// Starts the evaluation of a file whose queries are recorded.
+    pub fn recording(shared: &'s Shared<'v>) -> Self {
+        Session { asked: Some(BTreeMap::new()), ..Session::new(shared) }
+    }
+
+    /// The queries asked from outside of any query since the start, with digests of their
+    /// answers; none when they were not recorded.
     pub fn into_asked(self) -> Vec<(Query, Digest)> {
-        self.asked.into_iter().collect()
+        self.asked.into_iter().flatten().collect()
+    }
+
+    /// What an expression was found to be by the open query, or outside of any.
+    ///
+    /// Within one run of a query nothing that it may use changes, and outside of any query
+    /// answers are final, so that a chain's links and a call's arguments are evaluated once.
+    pub fn evaluated(&self, expr: ExprId, place: Place) -> Option<Set> {
+        let known = self.frames.last().map_or(&self.memo.expressions, |frame| &frame.evaluated);
+        known.get(&(place, expr)).cloned()
+    }
+
+    /// What was found out outside of any query; `None` within one, or when fuel has run out.
+    pub fn memo(&mut self) -> Option<&mut Memo> {
+        (self.frames.is_empty() && self.fuel > 0).then_some(&mut self.memo)
+    }
+
+    /// Keeps what an expression was found to be, unless fuel cut it.
+    pub fn keep_evaluated(&mut self, expr: ExprId, place: Place, set: &Set) {
+        let (known, fuel) = match self.frames.last_mut() {
+            Some(frame) => (&mut frame.evaluated, frame.fuel),
+            None => (&mut self.memo.expressions, self.fuel),
+        };
+        if fuel > 0 {
+            known.insert((place, expr), set.clone());
+        }
     }
 
     /// Refills the fuel of what is evaluated outside of any query (one reference).
@@ -232,8 +278,8 @@ impl<'s, 'v> Session<'s, 'v> {
 
     fn ask(&mut self, query: Query) -> Answer {
         let answer = self.answer(query);
-        if self.frames.is_empty() {
-            self.asked.entry(query).or_insert_with(|| Digest::of(format!("{answer:?}").as_bytes()));
+        if let (true, Some(asked)) = (self.frames.is_empty(), &mut self.asked) {
+            asked.entry(query).or_insert_with(|| Digest::of(format!("{answer:?}").as_bytes()));
         }
         answer
     }
@@ -313,7 +359,17 @@ impl<'s, 'v> Session<'s, 'v> {
 
     /// Runs a query's own evaluation in a new frame.
     fn run(&mut self, query: Query, low: usize) -> (Answer, Frame) {
-        self.frames.push(Frame { query, low, own_cycle: false, local: false, cut: false, height: 0, fuel: FUEL });
+        let evaluated = Expressions::default();
+        self.frames.push(Frame {
+            query,
+            low,
+            own_cycle: false,
+            local: false,
+            cut: false,
+            height: 0,
+            fuel: FUEL,
+            evaluated,
+        });
         let answer = stacker::maybe_grow(192 * 1024, 4 * 1024 * 1024, || solve::solve(self, query));
         let frame = self.frames.pop().expect("because this frame was pushed above and each run pops its own");
         (answer, frame)

@@ -274,7 +274,8 @@ impl Session<'_, '_> {
             }
             return self.overloads(&symbols, call, place, Strategy::Import);
         }
-        let (methods, receivers, outside) = self.java_callees(callee, place);
+        let callees = self.java_callees(callee, place);
+        let (methods, receivers, outside) = &*callees;
         if methods.is_empty() {
             if outside.is_some() {
                 return Targets::none(Some(Receiver::External));
@@ -299,11 +300,11 @@ impl Session<'_, '_> {
             (ExprKind::Name, ..) => Strategy::Import,
             _ => Strategy::SelfMember,
         };
-        self.overloads(&methods, call, place, strategy)
+        self.overloads(methods, call, place, strategy)
     }
 
     fn overloads(&mut self, candidates: &[SymbolRef], call: ExprId, place: Place, strategy: Strategy) -> Targets {
-        let mut symbols = self.pick_overload(candidates, call, place);
+        let mut symbols = self.pick_overload(candidates, call, place).to_vec();
         symbols.sort_unstable();
         symbols.dedup();
         if symbols.is_empty() {

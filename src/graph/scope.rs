@@ -8,7 +8,7 @@ use crate::graph::queries::{Denoted, Query, Session};
 use crate::view::{FileIdx, SymbolRef};
 
 /// Where an expression stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub file: FileIdx,
     pub scope: ScopeId,
@@ -17,7 +17,7 @@ pub struct Place {
 }
 
 /// Whether a name is looked up as a value or as a type; a file may hold both under one name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     Value,
     Type,

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use crate::facts::model::{ExprId, ExprKind, LiteralKind, NameId, ScopeKind, SymbolKind, TypeId, TypeKind, TypeRole};
 use crate::facts::table::Cell;
 use crate::graph::builtins;
+use crate::graph::java::HEADER;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Denoted, Query, Session};
-use crate::graph::scope::{Place, Space};
+use crate::graph::scope::{Meaning, Place, Space};
 use crate::graph::value::{Set, Value, no_args};
 use crate::view::{FileIdx, SymbolRef};
 
@@ -80,7 +81,7 @@ impl Session<'_, '_> {
         let facts = self.shared.names.view.facts(place.file);
         let row = facts.expr(expr);
         match (row.kind, row.name) {
-            (ExprKind::Name, Some(name)) => self.name_meaning(place, name, Space::Type).denoted,
+            (ExprKind::Name, Some(name)) => self.name_meaning(place, name, Space::Type).denoted.clone(),
             (ExprKind::Attr, Some(name)) => {
                 let Some(base) = facts.operand(expr, 0) else { return Vec::new() };
                 let text = self.shared.names.text(place.file, name);
@@ -215,11 +216,20 @@ impl Session<'_, '_> {
     }
 
     /// What a name means, by the rules of the file's language.
-    pub fn name_meaning(&mut self, place: Place, name: NameId, space: Space) -> crate::graph::scope::Meaning {
-        match Family::of(self.shared.names.view.facts(place.file).dialect) {
-            Family::Java => self.java_meaning(place, name, space),
-            Family::Python | Family::Ecma => self.meaning(place, name, space),
-        }
+    pub fn name_meaning(&mut self, place: Place, name: NameId, space: Space) -> Arc<Meaning> {
+        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        let line = match family {
+            Family::Python => place.line,
+            // Only whether it is the header of a class matters.
+            Family::Java => u32::from(place.line != HEADER),
+            Family::Ecma => 0,
+        };
+        self.remembered_meaning((Place { line, ..place }, name, space), |session| {
+            Arc::new(match family {
+                Family::Java => session.java_meaning(place, name, space),
+                Family::Python | Family::Ecma => session.meaning(place, name, space),
+            })
+        })
     }
 }
 

@@ -123,16 +123,16 @@ pub fn put_lines(
 ) -> Result<Vec<String>> {
     let source: &dyn AtlasSource = &*desk.source;
     let bytes = source.read(atlas, &atlas.view.file(file).path)?;
-    let lines = lines_of(&bytes, start, end);
+    let lines = lines_of(&bytes, start, end, source.redactor());
     for (at, line) in lines.iter().enumerate() {
         answer.line(format!("{:>5} {line}", start as usize + at));
     }
     Ok(lines)
 }
 
-/// The lines `start..=end` (1-based) of a file's bytes, as they are shown: secrets taken out by
-/// the built-in rules, line by line where a rule would join lines.
-pub fn lines_of(bytes: &[u8], start: u32, end: u32) -> Vec<String> {
+/// The lines `start..=end` (1-based) of a file's bytes, as they are shown: secrets taken out,
+/// line by line where a rule would join lines.
+pub fn lines_of(bytes: &[u8], start: u32, end: u32, redactor: &Redactor) -> Vec<String> {
     let n_lines = (end + 1).saturating_sub(start) as usize;
     let lines: Vec<String> = bytes
         .split_inclusive(|byte| *byte == b'\n')
@@ -140,7 +140,6 @@ pub fn lines_of(bytes: &[u8], start: u32, end: u32) -> Vec<String> {
         .take(n_lines)
         .map(|line| String::from_utf8_lossy(line).trim_end_matches('\n').to_string())
         .collect();
-    let redactor = Redactor::built_in();
     let whole = lines.join("\n");
     let redacted = redactor.redact(&whole);
     let shown: Vec<&str> = redacted.split('\n').collect();
@@ -172,13 +171,15 @@ pub fn parse_span(span: &str) -> Result<(&str, u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::{lines_of, parse_span};
+    use crate::extract::redact::Redactor;
 
     #[test]
     fn spans_are_exact() {
         let bytes = b"a\n  b\r\n\nd";
-        assert_eq!(lines_of(bytes, 2, 3), ["  b", ""]);
-        assert_eq!(lines_of(bytes, 4, 9), ["d"]);
-        assert!(lines_of(bytes, 9, 12).is_empty());
+        let lines = |start, end| lines_of(bytes, start, end, Redactor::built_in());
+        assert_eq!(lines(2, 3), ["  b", ""]);
+        assert_eq!(lines(4, 9), ["d"]);
+        assert!(lines(9, 12).is_empty());
     }
 
     #[test]

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use crate::facts::model::LiteralKind;
+use crate::graph::builtins::words::{self, Words};
 use crate::graph::value::{Set, Value};
 
 /// Members that builtin and widespread outside types have.
-pub const COMMON: &str = "abort accept add addEventListener all allSettled append appendChild apply assign at bind blur \
+pub static COMMON: Words = Words::new(|| {
+    words::split(
+        "abort accept add addEventListener all allSettled append appendChild apply assign at bind blur \
     body bubbles call catch charAt charCodeAt children class className clear click clone close closest code concat \
     config contains content context create createElement current data delete description destroy detail disconnect \
     dispatch dispatchEvent done each emit enabled end endsWith entries error errors event every exec expect expires \
@@ -20,7 +23,9 @@ pub const COMMON: &str = "abort accept add addEventListener all allSettled appen
     schema search select send set setAttribute setItem shift show size slice some sort splice split start startsWith \
     state status statusCode stop stringify style sub subscribe substring success tag target test text then throw title \
     toBe toEqual toFixed toJSON toLowerCase toString toUpperCase transform trim type unshift unsubscribe update url \
-    use user value values version warn watch width write";
+    use user value values version warn watch width write",
+    )
+});
 
 /// The class of a literal.
 pub fn literal_class(kind: LiteralKind) -> &'static str {
@@ -40,7 +45,9 @@ fn arg(args: &[Set], at: usize) -> Set {
 
 /// Whether a name is a global of the language, of browsers, of Node or of test runners.
 pub fn is_global(name: &str) -> bool {
-    const GLOBALS: &str = "AbortController AbortSignal Array ArrayBuffer BigInt Blob Boolean Buffer CSS CustomEvent DOMException \
+    static GLOBALS: Words = Words::new(|| {
+        words::split(
+            "AbortController AbortSignal Array ArrayBuffer BigInt Blob Boolean Buffer CSS CustomEvent DOMException \
         DataView Date Deno Document Element Error EvalError Event EventSource EventTarget File FileReader Float32Array \
         Float64Array FormData Function HTMLElement Headers Infinity Int16Array Int32Array Int8Array IntersectionObserver \
         Intl Iterator JSON Map Math MessageChannel MutationObserver NaN Node Number Object Performance Promise Proxy \
@@ -52,8 +59,10 @@ pub fn is_global(name: &str) -> bool {
         document encodeURIComponent escape eval expect exports fetch global globalThis history isFinite isNaN it jest \
         localStorage location matchMedia module navigator parseFloat parseInt performance process queueMicrotask require \
         requestAnimationFrame requestIdleCallback screen self sessionStorage setImmediate setInterval setTimeout \
-        structuredClone suite test undefined unescape vi window";
-    GLOBALS.split_whitespace().any(|global| global == name)
+        structuredClone suite test undefined unescape vi window",
+        )
+    });
+    GLOBALS.has(name)
 }
 
 /// The values of a global type.

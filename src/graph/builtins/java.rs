@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use crate::facts::model::LiteralKind;
+use crate::graph::builtins::words::{self, Words};
 use crate::graph::value::{Set, Value};
 
 /// Members that the library's and widespread outside types have.
-pub const COMMON: &str = "accept add addAll addFirst addLast and andThen append apply as asList build builder call cast charAt \
+pub static COMMON: Words = Words::new(|| {
+    words::split(
+        "accept add addAll addFirst addLast and andThen append apply as asList build builder call cast charAt \
     clear close collect compare compute computeIfAbsent contains containsKey copy count create delete describe empty \
     endsWith entrySet equals execute exists filter find findFirst first flatMap flush forEach format get getAnnotation \
     getBytes getClass getContent getData getDescription getId getInstance getKey getMessage getMethod getName getParent \
@@ -16,7 +19,9 @@ pub const COMMON: &str = "accept add addAll addFirst addLast and andThen append 
     orElseThrow parse peek poll pop print println process push put putAll read readLine reduce remove removeIf replace \
     request reset resolve run save send set setName setValue setType size skip sort sorted split start startsWith \
     stop stream submit substring sum supplier take test toArray toBuilder toList toLowerCase toMap toString \
-    toUpperCase trim type update valueOf values visit wait with write";
+    toUpperCase trim type update valueOf values visit wait with write",
+    )
+});
 
 /// The class of a literal.
 pub fn literal_class(kind: LiteralKind) -> &'static str {
@@ -38,13 +43,16 @@ fn arg(args: &[Set], at: usize) -> Set {
 
 /// Whether a simple name is of `java.lang`.
 pub fn is_global(name: &str) -> bool {
-    const LANG: &str = "Appendable AssertionError AutoCloseable Boolean Byte CharSequence Character Class ClassLoader Cloneable \
+    static LANG: Words = Words::new(|| {
+        words::split(
+            "Appendable AssertionError AutoCloseable Boolean Byte CharSequence Character Class ClassLoader Cloneable \
         Comparable Deprecated Double Enum Error Exception Float FunctionalInterface Integer InterruptedException Iterable \
         Long Math Module Number Object Override Package Process ProcessBuilder Readable Record Runnable Runtime \
         SafeVarargs Short StackTraceElement StackWalker StrictMath String StringBuffer StringBuilder SuppressWarnings \
-        System Thread ThreadGroup ThreadLocal Throwable Void";
-    LANG.split_whitespace().any(|known| known == name)
-        || (name.starts_with(char::is_uppercase) && (name.ends_with("Exception") || name.ends_with("Error")))
+        System Thread ThreadGroup ThreadLocal Throwable Void",
+        )
+    });
+    LANG.has(name) || (name.starts_with(char::is_uppercase) && (name.ends_with("Exception") || name.ends_with("Error")))
 }
 
 /// The values of an outside type: its simple name with its arguments.

@@ -6,6 +6,7 @@
 mod ecma;
 mod java;
 mod python;
+mod words;
 
 use std::sync::Arc;
 
@@ -239,11 +240,11 @@ pub fn callback_param(family: Family, name: &str, own: &[Set], position: usize) 
 /// no evidence of the repository's.
 pub fn is_common_member(family: Family, name: &str) -> bool {
     let own = match family {
-        Family::Python => python::COMMON,
-        Family::Ecma => ecma::COMMON,
-        Family::Java => java::COMMON,
+        Family::Python => &python::COMMON,
+        Family::Ecma => &ecma::COMMON,
+        Family::Java => &java::COMMON,
     };
-    name.len() < 3 || own.split_whitespace().any(|common| common == name) || is_object_member(family, name)
+    name.len() < 3 || own.has(name) || is_object_member(family, name)
 }
 
 /// Something from outside that came out of `class` by `way`.

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use crate::facts::model::LiteralKind;
+use crate::graph::builtins::words::{self, Words};
 use crate::graph::value::{Set, Value};
 
 /// Members that builtin and widespread outside types have.
-pub const COMMON: &str = "append add all any apply args as_dict as_view assert_called body capitalize clear close code \
+pub static COMMON: Words = Words::new(|| {
+    words::split(
+        "append add all any apply args as_dict as_view assert_called body capitalize clear close code \
     commit connect content copy count cursor data date day debug decode delete dict difference discard dump dumps \
     encode end endswith error exec execute exists exit extend fetchall fetchone fileno filter find flush format get \
     get_json getvalue group groups handle headers hour index info insert intersection is_dir is_file isalpha isdigit \
@@ -15,7 +18,9 @@ pub const COMMON: &str = "append add all any apply args as_dict as_view assert_c
     readlines reduce remove rename render replace request reset resolve response result reverse root rsplit rstrip \
     run save search second seek send set setdefault setup shape shutdown size sort split splitlines start startswith \
     status status_code stop strftime strip sub submit sum text timestamp title today total type union update upper \
-    url user value values view wait warning warn write writelines year";
+    url user value values view wait warning warn write writelines year",
+    )
+});
 
 /// The class of a literal.
 pub fn literal_class(kind: LiteralKind) -> &'static str {
@@ -36,13 +41,17 @@ fn arg(args: &[Set], at: usize) -> Set {
 
 /// Whether a name is a builtin.
 pub fn is_global(name: &str) -> bool {
-    const BUILTINS: &str = "abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod \
+    static BUILTINS: Words = Words::new(|| {
+        words::split(
+            "abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod \
         compile complex copyright credits delattr dict dir divmod enumerate eval exec exit filter float format \
         frozenset getattr globals hasattr hash help hex id input int isinstance issubclass iter len license list locals \
         map max memoryview min next object oct open ord pow print property quit range repr reversed round set setattr \
         slice sorted staticmethod str sum super tuple type vars zip __import__ __name__ __file__ __doc__ __package__ \
-        __spec__ __path__ __builtins__ __debug__ NotImplemented Ellipsis None True False WindowsError";
-    BUILTINS.split_whitespace().any(|builtin| builtin == name)
+        __spec__ __path__ __builtins__ __debug__ NotImplemented Ellipsis None True False WindowsError",
+        )
+    });
+    BUILTINS.has(name)
         || (name.starts_with(char::is_uppercase)
             && ["Error", "Exception", "Warning", "Exit", "Iteration", "Interrupt", "Group"]
                 .iter()

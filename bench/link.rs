@@ -1,0 +1,77 @@
+//! Measures linking over the clone that `RATLAS_BENCH_DIR` names, as one JSON line: the time of
+//! linking all files as a multiple of parsing (and dropping) the same files, on two threads each.
+//!
+//! `RATLAS_BENCH_DIR=some/clone cargo bench --bench link`
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use ratlas::atlas::AtlasSource;
+use ratlas::base::dialect::Dialect;
+use ratlas::base::parallel;
+use ratlas::graph::link::link;
+use ratlas::lang;
+use ratlas::session::{Session, SessionOptions};
+use serde_json::json;
+
+/// Each step is run this often; the median counts, the machine being shared.
+const N_RUNS: usize = 5;
+/// The reference machine has two cores.
+const N_THREADS: usize = 2;
+
+fn main() {
+    let Some(folder) = std::env::var_os("RATLAS_BENCH_DIR") else {
+        println!("{}", json!({ "bench": "link", "skipped": "set RATLAS_BENCH_DIR to a clone" }));
+        return;
+    };
+    let store = tempfile::tempdir().expect("a temporary folder");
+    let options =
+        SessionOptions { store: Some(store.path().to_path_buf()), jobs: N_THREADS, ..SessionOptions::default() };
+    let session = Session::open(&PathBuf::from(folder), &options).expect("a repository");
+    let atlas = session.fresh().expect("an index");
+    let mut sources: Vec<(Dialect, Vec<u8>)> = atlas
+        .view
+        .files
+        .iter()
+        .map(|file| (file.dialect, session.read(&atlas, &file.path).expect("a file of the view")))
+        .collect();
+    // The largest first, or the last one keeps a thread alone.
+    sources.sort_by_key(|(_, source)| std::cmp::Reverse(source.len()));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(N_THREADS).build().expect("threads");
+    let parse = median(|| {
+        parallel::each(sources.len(), N_THREADS, tree_sitter::Parser::new, |parser, at| {
+            let (dialect, source) = &sources[at];
+            parser.set_language(&lang::of(*dialect).grammar(*dialect)).expect("the grammar fits the library");
+            drop(parser.parse(source, None));
+        });
+    });
+    let mut graph = None;
+    let linked = median(|| graph = Some(pool.install(|| link(&atlas.view))));
+    let graph = graph.expect("because it was linked above");
+    println!(
+        "{}",
+        json!({
+            "bench": "link", "files": atlas.view.files.len(),
+            "refs": atlas.view.files.iter().map(|file| file.facts.refs.len()).sum::<usize>(),
+            "edges": graph.edges.len(), "unproved": graph.unproved.len(),
+            "parse_ms": millis(parse), "link_ms": millis(linked),
+            "link_over_parse": (linked.as_secs_f64() / parse.as_secs_f64() * 1e3).round() / 1e3,
+        })
+    );
+}
+
+fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e3).round()
+}
+
+fn median(mut step: impl FnMut()) -> Duration {
+    let mut times: Vec<Duration> = (0..N_RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            step();
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[N_RUNS / 2]
+}
