@@ -14,6 +14,10 @@ use ratlas::lang;
 use ratlas::session::{Session, SessionOptions};
 use serde_json::json;
 
+/// As in the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Each step is run this often; the median counts, the machine being shared.
 const N_RUNS: usize = 5;
 /// The reference machine has two cores.

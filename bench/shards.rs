@@ -25,6 +25,10 @@ use ratlas::store::shard::{self, Form, Shard};
 use ratlas::store::window::Window;
 use serde_json::json;
 
+/// As in the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Each step is run this often; the fastest counts, the machine being shared.
 const N_RUNS: usize = 3;
 

@@ -13,6 +13,7 @@ use crate::facts::table::Id;
 use crate::graph::closures::Closures;
 use crate::graph::edge::{Confidence, Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
 use crate::graph::file_graph::FileGraph;
+use crate::graph::memo::Memo;
 use crate::graph::modules::{Family, Modules};
 use crate::graph::names::Names;
 use crate::graph::queries::{Denoted, Query, Session, Shared};
@@ -69,7 +70,15 @@ pub struct FileLink {
 pub fn link(view: &View) -> Graph {
     let shared = Shared::new(Names::new(view), Modules::new(view));
     let files: Vec<FileIdx> = view.indices().collect();
-    let links: Vec<FileLink> = files.par_iter().map(|file| link_file(view, &shared, *file)).collect();
+    let links: Vec<FileLink> = files
+        .par_iter()
+        .map_init(Memo::default, |memo, file| {
+            let session = Session::with_memo(&shared, std::mem::take(memo));
+            let (link, used) = link_with(session, view, *file);
+            *memo = used;
+            link
+        })
+        .collect();
     let mut graph = Graph::default();
     for link in &links {
         graph.file_uses.extend(&link.uses);
@@ -110,29 +119,29 @@ pub fn link(view: &View) -> Graph {
 
 /// Links one file. Asks queries about others, and links none of them.
 pub fn link_file(view: &View, shared: &Shared<'_>, file: FileIdx) -> FileLink {
-    link_with(Session::new(shared), view, file)
+    link_with(Session::new(shared), view, file).0
 }
 
 /// As [`link_file`], and records the queries that it asked.
 pub fn link_recorded(view: &View, shared: &Shared<'_>, file: FileIdx) -> FileLink {
-    link_with(Session::recording(shared), view, file)
+    link_with(Session::recording(shared), view, file).0
 }
 
-fn link_with<'s, 'v>(session: Session<'s, 'v>, view: &'v View, file: FileIdx) -> FileLink {
+fn link_with<'s, 'v>(session: Session<'s, 'v>, view: &'v View, file: FileIdx) -> (FileLink, Memo) {
     let shared = session.shared;
     let mut linker = Linker { session, view, file, link: FileLink::default() };
     linker.imports();
     linker.references();
     linker.declarations();
-    let Linker { session, mut link, .. } = linker;
-    link.asked = session.into_asked();
+    let Linker { mut session, mut link, .. } = linker;
+    link.asked = session.take_asked();
     for edge in &link.edges {
         if edge.to.file != file {
             link.uses.push(FileUse { from: file, to: edge.to.file, type_only: false });
         }
     }
     link.uses.extend(imports::conftest_uses(shared, view, file));
-    link
+    (link, session.into_memo())
 }
 
 /// The link of one file as it grows.

@@ -1,5 +1,5 @@
 //! What the link of one file has found out outside of any query, where answers are final: names,
-//! members and calls that the file mentions again and again. Dropped with the file's session.
+//! members and calls that the file mentions again and again. Emptied before the next file.
 
 use std::sync::Arc;
 
@@ -24,6 +24,18 @@ pub struct Memo {
     java_members: HashMap<(SymbolRef, Text, Space), Arc<[Denoted]>>,
     callees: HashMap<(Place, ExprId), Arc<Callees>>,
     overloads: HashMap<(Place, ExprId), Arc<[SymbolRef]>>,
+}
+
+impl Memo {
+    /// Empties the tables, and keeps their room for the next file.
+    pub fn clear(&mut self) {
+        self.expressions.clear();
+        self.meanings.clear();
+        self.members.clear();
+        self.java_members.clear();
+        self.callees.clear();
+        self.overloads.clear();
+    }
 }
 
 /// What expressions are, by where they stand.

@@ -30,8 +30,8 @@ pub struct FileNames {
     texts: Vec<Text>,
     /// (text, name), sorted.
     by_text: Vec<(Text, NameId)>,
-    /// (scope, name, declaration), sorted; declarations in row order.
-    decls: Vec<(ScopeId, NameId, Decl)>,
+    /// (name, scope, declaration), sorted; declarations in row order.
+    decls: Vec<(NameId, ScopeId, Decl)>,
     /// (class, member name, binding row): `self.x = …` in a method, sorted.
     fields: Vec<(SymbolId, NameId, u32)>,
     /// (root name of the chain, its text with the last part cut, last part, binding row), sorted.
@@ -157,6 +157,11 @@ fn rows<T, K: Ord>(table: &[T], key: K, of: impl Fn(&T) -> K) -> &[T] {
     &table[start..end]
 }
 
+/// Of a name's declarations those of one scope.
+pub fn in_scope(decls: &[(NameId, ScopeId, Decl)], scope: ScopeId) -> impl Iterator<Item = Decl> + '_ {
+    rows(decls, scope, |row| row.1).iter().map(|row| row.2)
+}
+
 impl FileNames {
     fn new(facts: &FileFacts, all: &HashMap<&str, Text>) -> Self {
         let texts: Vec<Text> = facts
@@ -167,19 +172,19 @@ impl FileNames {
         let mut table = FileNames { texts, ..FileNames::default() };
         table.by_text = table.texts.iter().enumerate().map(|(at, text)| (*text, NameId::new(at))).collect();
         for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
-            table.decls.push((symbol.declared_in, symbol.name, Decl::Symbol(row as u32)));
+            table.decls.push((symbol.name, symbol.declared_in, Decl::Symbol(row as u32)));
             if let Some(parent) = symbol.parent {
                 table.children.push((parent, SymbolId::new(row)));
             }
         }
         for (row, param) in facts.params.iter().enumerate() {
             if let Some(name) = param.name {
-                table.decls.push((param.scope, name, Decl::Param(row as u32)));
+                table.decls.push((name, param.scope, Decl::Param(row as u32)));
             }
         }
         for (row, import) in facts.imports.iter().enumerate() {
             if let Some(local) = import.local {
-                table.decls.push((import.scope, local, Decl::Import(row as u32)));
+                table.decls.push((local, import.scope, Decl::Import(row as u32)));
             }
             if import.local.is_none() && import.kind.is_star() {
                 table.stars.push(row as u32);
@@ -257,7 +262,7 @@ impl FileNames {
             if binding.origin == Origin::Reassign {
                 self.reassigned.push((name, row));
             } else {
-                self.decls.push((binding.scope, name, Decl::Binding(row)));
+                self.decls.push((name, binding.scope, Decl::Binding(row)));
             }
         }
         let Some(target) = binding.target else { return };
@@ -274,12 +279,12 @@ impl FileNames {
 
     /// The declarations of a name in exactly this scope, in row order by table.
     pub fn decls(&self, scope: ScopeId, name: NameId) -> impl Iterator<Item = Decl> + '_ {
-        rows(&self.decls, (scope, name), |row| (row.0, row.1)).iter().map(|row| row.2)
+        in_scope(self.decls_of(name), scope)
     }
 
-    /// All declarations of a scope, sorted by name.
-    pub fn decls_of_scope(&self, scope: ScopeId) -> impl Iterator<Item = (NameId, Decl)> + '_ {
-        rows(&self.decls, scope, |row| row.0).iter().map(|row| (row.1, row.2))
+    /// The declarations of a name in all scopes, sorted by scope.
+    pub fn decls_of(&self, name: NameId) -> &[(NameId, ScopeId, Decl)] {
+        rows(&self.decls, name, |row| row.0)
     }
 
     /// The rows of bindings that assign `self.name` in a class's methods.

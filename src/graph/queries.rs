@@ -188,6 +188,12 @@ pub struct Session<'s, 'v> {
 impl<'s, 'v> Session<'s, 'v> {
     /// Starts the evaluation of a file.
     pub fn new(shared: &'s Shared<'v>) -> Self {
+        Session::with_memo(shared, Memo::default())
+    }
+
+    /// Starts the evaluation of a file with the tables of another, emptied.
+    pub fn with_memo(shared: &'s Shared<'v>, mut memo: Memo) -> Self {
+        memo.clear();
         Session {
             shared,
             local: HashMap::default(),
@@ -196,7 +202,7 @@ impl<'s, 'v> Session<'s, 'v> {
             trail: Vec::new(),
             table: HashMap::default(),
             asked: None,
-            memo: Memo::default(),
+            memo,
             fuel: FUEL,
         }
     }
@@ -208,8 +214,13 @@ impl<'s, 'v> Session<'s, 'v> {
 
     /// The queries asked from outside of any query since the start, with digests of their
     /// answers; none when they were not recorded.
-    pub fn into_asked(self) -> Vec<(Query, Digest)> {
-        self.asked.into_iter().flatten().collect()
+    pub fn take_asked(&mut self) -> Vec<(Query, Digest)> {
+        self.asked.take().into_iter().flatten().collect()
+    }
+
+    /// The tables, for the next file.
+    pub fn into_memo(self) -> Memo {
+        self.memo
     }
 
     /// What an expression was found to be by the open query, or outside of any.

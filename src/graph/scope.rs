@@ -3,7 +3,7 @@
 use crate::facts::model::{Branch, NameId, Origin, ScopeId, ScopeKind, SymbolFlags, SymbolId};
 use crate::facts::table::Id;
 use crate::graph::modules::Family;
-use crate::graph::names::Decl;
+use crate::graph::names::{Decl, in_scope};
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::view::{FileIdx, SymbolRef};
 
@@ -98,6 +98,10 @@ impl Session<'_, '_> {
         let facts = view.facts(place.file);
         let table = self.shared.names.file(place.file);
         let family = Family::of(facts.dialect);
+        let named = table.decls_of(name);
+        if named.is_empty() {
+            return None;
+        }
         let mut at = Some(place.scope);
         let mut innermost = true;
         while let Some(scope) = at {
@@ -112,7 +116,7 @@ impl Session<'_, '_> {
             };
             innermost &= family == Family::Python && row.kind == ScopeKind::Comprehension;
             if visible {
-                let mut decls: Vec<Decl> = table.decls(scope, name).collect();
+                let mut decls: Vec<Decl> = in_scope(named, scope).collect();
                 if space == Space::Type && family != Family::Python {
                     decls.retain(|decl| !matches!(decl, Decl::Param(_)));
                 }
