@@ -15,6 +15,7 @@ use ratlas::base::path::RepoPath;
 use ratlas::extract::extract;
 use ratlas::graph::edge::{EdgeKind, Graph};
 use ratlas::graph::link::link;
+use ratlas::graph::relink::Linked;
 use ratlas::view::{View, ViewFile};
 
 /// What a comment expects of the line above it.
@@ -168,6 +169,37 @@ fn fixtures_link_as_they_say() {
     assert!(n_fixtures > 0);
     failures.sort();
     assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
+}
+
+/// Every fixture with each of its lines taken out in turn (every fifth of the longer ones): what
+/// keeps its link has the link that it would get anew.
+#[test]
+fn links_kept_by_recorded_queries_are_those_of_linking_all() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
+    let (mut n_files, mut n_linked) = (0, 0);
+    for folder in std::fs::read_dir(root).unwrap() {
+        for fixture in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+            let path = fixture.unwrap().path();
+            let files = files_of(&std::fs::read_to_string(&path).unwrap());
+            let whole = Arc::new(view_of(&files));
+            let linked = Linked::new(Arc::clone(&whole));
+            assert_eq!(linked.graph, link(&whole), "{}: recording changes nothing", path.display());
+            for (at, (name, content, _)) in files.iter().enumerate() {
+                let n_lines = content.lines().count();
+                for cut in (0..n_lines).step_by(if n_lines > 40 { 5 } else { 1 }) {
+                    let mut edited = files.clone();
+                    let lines = content.lines().enumerate().filter(|(line, _)| *line != cut);
+                    edited[at].1 = lines.map(|(_, line)| format!("{line}\n")).collect();
+                    let view = Arc::new(view_of(&edited));
+                    let next = linked.next(Arc::clone(&view));
+                    assert!(next.graph == link(&view), "{}: without line {cut} of {name}", path.display());
+                    n_files += view.files.len();
+                    n_linked += next.n_linked;
+                }
+            }
+        }
+    }
+    assert!(n_linked * 2 < n_files, "{n_linked} of {n_files} files were linked anew");
 }
 
 /// All fixtures in one view, each in a folder of its own.

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use ratlas::atlas::{Atlas, AtlasSource};
+use ratlas::graph::relink::Linked;
 use ratlas::session::{Session, SessionOptions};
 
 fn run(dir: &Path, program: &str, args: &[&str]) -> String {
@@ -78,6 +79,17 @@ fn check(repository: &Path, store: &Path, warm: &Session, scratch: &Path, step: 
     fresh
 }
 
+/// Links a view from the records of the one before, and compares with linking all.
+fn relinked(before: Option<&Linked>, atlas: &Atlas, step: &str) -> Linked {
+    let view = Arc::clone(&atlas.view);
+    let next = match before {
+        Some(before) => before.next(view),
+        None => Linked::new(view),
+    };
+    assert!(next.graph == *atlas.graph, "linking by recorded queries after `{step}` differs");
+    next
+}
+
 fn replay_script(script: &str) -> usize {
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let repository = scratch.path().join("repository");
@@ -85,6 +97,8 @@ fn replay_script(script: &str) -> usize {
     std::fs::create_dir_all(&repository).expect("folder");
     let mut warm = None;
     let mut n_steps = 0;
+    let mut linked: Option<Linked> = None;
+    let (mut n_files, mut n_linked) = (0, 0);
     for step in script.split("#---").skip(1) {
         let (title, commands) = step.split_once('\n').expect("a title line");
         run(&repository, "sh", &["-euc", commands]);
@@ -92,7 +106,12 @@ fn replay_script(script: &str) -> usize {
         let atlas = check(&repository, &store, warm, scratch.path(), title.trim());
         assert!(!atlas.graph.edges.is_empty(), "no edges after `{title}`: the comparison would be empty");
         n_steps += 1;
+        let next = relinked(linked.as_ref(), &atlas, title.trim());
+        n_files += atlas.view.files.len();
+        n_linked += next.n_linked;
+        linked = Some(next);
     }
+    assert!(n_linked < n_files, "no link was ever kept: the comparison would be empty");
     n_steps
 }
 
@@ -114,17 +133,22 @@ fn replay_of_a_clone() {
     let mut commits: Vec<&str> = commits.lines().collect();
     commits.reverse();
     let mut warm = None;
+    let mut linked: Option<Linked> = None;
     for pair in commits.windows(2) {
         run(&repository, "git", &["checkout", "-qf", pair[0]]);
         run(&repository, "git", &["clean", "-qfd"]);
         let warm = warm.get_or_insert_with(|| session(&repository, &store, 2));
-        check(&repository, &store, warm, scratch.path(), pair[0]);
+        let whole = check(&repository, &store, warm, scratch.path(), pair[0]);
+        linked = Some(relinked(linked.as_ref(), &whole, pair[0]));
         // Every second file of the next commit, uncommitted.
         let changed = run(&repository, "git", &["diff", "--name-only", "--diff-filter=AM", "-z", pair[0], pair[1]]);
         for path in changed.split('\0').filter(|p| !p.is_empty()).step_by(2) {
             run(&repository, "git", &["checkout", "-q", pair[1], "--", path]);
         }
         let atlas = check(&repository, &store, warm, scratch.path(), &format!("half of {}", pair[1]));
-        println!("{} files {} edges {} unproved: equal", pair[1], atlas.graph.edges.len(), atlas.graph.unproved.len());
+        let next = relinked(linked.as_ref(), &atlas, pair[1]);
+        let (n_edges, n_unproved, n_linked) = (atlas.graph.edges.len(), atlas.graph.unproved.len(), next.n_linked);
+        println!("{}: {n_edges} edges, {n_unproved} unproved, {n_linked} files linked anew: equal", pair[1]);
+        linked = Some(next);
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::base::id::Digest;
 use crate::facts::model::{
     ExprId, ExprKind, FileFacts, NameId, RefKind, Reference, ScopeId, SymbolId, SymbolKind, TestBlockId,
 };
@@ -17,6 +16,7 @@ use crate::graph::memo::Memo;
 use crate::graph::modules::{Family, Modules};
 use crate::graph::names::Names;
 use crate::graph::queries::{Denoted, Query, Session, Shared};
+use crate::graph::record::Record;
 use crate::graph::resolve::Targets;
 use crate::graph::scope::{Place, Space};
 use crate::graph::value::Value;
@@ -58,8 +58,8 @@ pub struct FileLink {
     pub n_external: u32,
     /// Whether an import or call of it is blind.
     pub blind: bool,
-    /// The queries asked with digests of their answers, sorted: equal digests, equal link.
-    pub asked: Vec<(Query, Digest)>,
+    /// What it asked for, where that is recorded: equal answers, equal link.
+    pub record: Record,
 }
 
 /// Links every reference of `view` to its targets.
@@ -79,6 +79,12 @@ pub fn link(view: &View) -> Graph {
             link
         })
         .collect();
+    assemble(view, shared, links)
+}
+
+/// Puts the links of all files together, with guesses about what they left unproved.
+pub fn assemble(view: &View, shared: Shared<'_>, links: Vec<FileLink>) -> Graph {
+    let files: Vec<FileIdx> = view.indices().collect();
     let mut graph = Graph::default();
     for link in &links {
         graph.file_uses.extend(&link.uses);
@@ -134,13 +140,18 @@ fn link_with<'s, 'v>(session: Session<'s, 'v>, view: &'v View, file: FileIdx) ->
     linker.references();
     linker.declarations();
     let Linker { mut session, mut link, .. } = linker;
-    link.asked = session.take_asked();
+    let asked = session.take_asked();
     for edge in &link.edges {
         if edge.to.file != file {
             link.uses.push(FileUse { from: file, to: edge.to.file, type_only: false });
         }
     }
     link.uses.extend(imports::conftest_uses(shared, view, file));
+    if let Some(asked) = asked {
+        link.record = Record::new(&shared.names, &asked);
+        link.record.files.extend(shared.modules.conftests(view, file));
+        link.record.files.insert(file);
+    }
     (link, session.into_memo())
 }
 

@@ -26,6 +26,8 @@ pub mod overrides;
 pub mod params;
 pub mod python;
 pub mod queries;
+pub mod record;
+pub mod relink;
 pub mod resolve;
 pub mod scope;
 pub mod solve;

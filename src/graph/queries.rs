@@ -12,7 +12,6 @@ use std::sync::{Arc, RwLock};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use crate::base::id::Digest;
 use crate::facts::model::{ExprId, ScopeId};
 use crate::graph::hashing::HashMap;
 use crate::graph::memo::{Expressions, Memo};
@@ -180,7 +179,7 @@ pub struct Session<'s, 'v> {
     trail: Vec<Query>,
     table: HashMap<Query, Answer>,
     /// The queries that the file itself asked, where they are recorded.
-    asked: Option<BTreeMap<Query, Digest>>,
+    asked: Option<BTreeMap<Query, Answer>>,
     memo: Memo,
     fuel: u32,
 }
@@ -212,10 +211,10 @@ impl<'s, 'v> Session<'s, 'v> {
         Session { asked: Some(BTreeMap::new()), ..Session::new(shared) }
     }
 
-    /// The queries asked from outside of any query since the start, with digests of their
-    /// answers; none when they were not recorded.
-    pub fn take_asked(&mut self) -> Vec<(Query, Digest)> {
-        self.asked.take().into_iter().flatten().collect()
+    /// The queries asked from outside of any query since the start with their answers; `None`
+    /// when they were not recorded.
+    pub fn take_asked(&mut self) -> Option<BTreeMap<Query, Answer>> {
+        self.asked.take()
     }
 
     /// The tables, for the next file.
@@ -287,10 +286,11 @@ impl<'s, 'v> Session<'s, 'v> {
         }
     }
 
-    fn ask(&mut self, query: Query) -> Answer {
+    /// Asks a query.
+    pub fn ask(&mut self, query: Query) -> Answer {
         let answer = self.answer(query);
         if let (true, Some(asked)) = (self.frames.is_empty(), &mut self.asked) {
-            asked.entry(query).or_insert_with(|| Digest::of(format!("{answer:?}").as_bytes()));
+            asked.entry(query).or_insert_with(|| answer.clone());
         }
         answer
     }
