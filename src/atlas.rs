@@ -36,6 +36,15 @@ pub trait AtlasSource {
     /// `NotARepository`, `Git`, `Io`, `Store`.
     fn fresh(&self) -> Result<Arc<Atlas>>;
 
+    /// The tree as it is now, as far as it is indexed: nothing is extracted, and `n_pending` of its
+    /// header counts what is missing.
+    ///
+    /// # Errors
+    /// As `fresh`.
+    fn indexed(&self) -> Result<Arc<Atlas>> {
+        self.fresh()
+    }
+
     /// The tree of a revision (`HEAD~3`, a branch, a tag, a commit).
     ///
     /// # Errors

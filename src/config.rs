@@ -79,6 +79,7 @@ const KEYS: &[Key] = &[
     key("rank.weights.references", Kind::Number { max: 100.0 }),
     key("rank.weights.tests", Kind::Number { max: 100.0 }),
     key("resolve.confidence_floor", Kind::Number { max: 1.0 }),
+    key("resolve.scip", Kind::Texts),
     key("store.path", Kind::Text),
 ];
 
@@ -201,6 +202,17 @@ impl Config {
                     .hint("a repository may place the store only inside of itself; set RATLAS_STORE for elsewhere"));
             }
         }
+        if let ("resolve.scip", Origin::Repository, Value::Texts(paths)) = (key.name, origin, &value) {
+            let leads_out = |path: &String| {
+                let path = Path::new(path);
+                path.is_absolute() || path.components().any(|part| part.as_os_str() == "..")
+            };
+            if paths.iter().any(leads_out) {
+                let what = format!("{place}: `resolve.scip` leads out of the repository");
+                return Err(Error::new(ErrorKind::Config, what)
+                    .hint("a repository may name SCIP files inside of itself only; take others with `ratlas index --scip FILE`"));
+            }
+        }
         if let ("privacy.never_index" | "privacy.redact_patterns", Value::Texts(added)) = (key.name, &mut value)
             && let Some((Value::Texts(before), _)) = self.set.get(key.name)
         {
@@ -251,6 +263,11 @@ impl Config {
             Some((Value::Text(path), _)) => Some(PathBuf::from(path)),
             _ => None,
         }
+    }
+
+    /// SCIP files whose answers linking takes; relative ones lie below `root`.
+    pub fn scip(&self, root: &Path) -> Vec<PathBuf> {
+        self.texts("resolve.scip").iter().map(|path| root.join(path)).collect()
     }
 
     /// Patterns to redact beside the built-in ones.

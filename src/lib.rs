@@ -15,6 +15,7 @@ pub mod lang;
 pub mod mcp;
 pub mod rank;
 pub mod report;
+pub mod scip;
 pub mod session;
 pub mod store;
 pub mod tools;

@@ -3,6 +3,7 @@
 //! Each question takes a snapshot first; what has not changed since the last one costs a look
 //! at the disk and nothing else.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,9 +23,12 @@ use crate::git::stat::StatCache;
 use crate::graph::edge::Graph;
 use crate::graph::link::link;
 use crate::index::build::{Builder, Built, Counts, Fingerprints, Memory, Missing, counts_of};
+use crate::index::compiler::{self, Placing};
 use crate::index::select::{SelectOptions, Selector};
+use crate::scip::index::{self, Index, MAX_BYTES};
+use crate::scip::program::Program;
 use crate::store::objects::Store;
-use crate::view::View;
+use crate::view::{View, ViewFile};
 
 /// How a session works.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +38,8 @@ pub struct SessionOptions {
     pub select: SelectOptions,
     /// Patterns to redact beside the built-in ones; they are part of every shard's key.
     pub redact_patterns: Vec<String>,
+    /// SCIP files whose answers linking takes, where they are there.
+    pub scip: Vec<PathBuf>,
     /// Threads; as many as the machine has, when 0.
     pub jobs: usize,
 }
@@ -46,8 +52,11 @@ pub struct Session {
     store: Store,
     fingerprints: Fingerprints,
     redactor: Redactor,
+    scip: Vec<PathBuf>,
     jobs: usize,
     state: Mutex<State>,
+    /// What was indexed when a question could not wait, for reading its files.
+    stale: Mutex<Option<(Snapshot, Arc<Atlas>)>>,
 }
 
 /// What is kept between questions.
@@ -60,6 +69,10 @@ struct State {
     fresh: Option<(Snapshot, Arc<Atlas>)>,
     /// Atlases of revisions with their snapshots, most recently asked for first.
     trees: VecDeque<(Arc<Snapshot>, Arc<Atlas>)>,
+    /// What compilers said, with the names it was read under.
+    programs: (Vec<String>, Vec<Arc<Program>>),
+    /// Whether the configured SCIP files have been looked at.
+    has_taken: bool,
 }
 
 /// Atlases of revisions that are kept: a diff asks for two, a review for a few more. Each holds a
@@ -118,10 +131,12 @@ impl Session {
             store,
             fingerprints,
             redactor,
+            scip: options.scip.clone(),
             jobs,
             state: Mutex::default(),
+            stale: Mutex::default(),
         };
-        let saved = std::fs::read(session.stat_file()).unwrap_or_default();
+        let saved = session.saved_stats();
         session.state().stats = StatCache::from_bytes(&saved);
         session.state().stats_saved = saved;
         Ok(session)
@@ -173,7 +188,8 @@ impl Session {
     pub fn peek(&self) -> Result<Peek> {
         let mut state = self.state();
         let snapshot = self.snapshot(&mut state)?;
-        let built = self.builder().build(&snapshot, &mut state.memory, Missing::Leave)?;
+        let mut built = self.builder().build(&snapshot, &mut state.memory, Missing::Leave)?;
+        self.lay_programs(&mut state, &mut built.view);
         let mut dirty: Vec<RepoPath> = snapshot
             .entries
             .iter()
@@ -190,6 +206,14 @@ impl Session {
             deleted: snapshot.deleted,
             store_bytes: self.store.size_bytes(),
         })
+    }
+
+    fn stale(&self) -> MutexGuard<'_, Option<(Snapshot, Arc<Atlas>)>> {
+        self.stale.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn saved_stats(&self) -> Vec<u8> {
+        std::fs::read(self.stat_file()).unwrap_or_default()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -227,20 +251,109 @@ impl Session {
         }
     }
 
+    /// Takes what a SCIP file says of the tree as it is now, beside the shards.
+    ///
+    /// # Errors
+    /// `Usage` for a file that is no SCIP index, `Io` for one that cannot be read; `CannotAnswer`
+    /// where none of its documents fits a file of the tree; else as [`Session::index`].
+    pub fn take_scip(&self, file: &Path) -> Result<(Placing, String)> {
+        let (index, digest) = read_scip(file)?;
+        let mut state = self.state();
+        let (snapshot, built) = self.build_worktree(&mut state, Missing::Extract)?;
+        let (program, placing) = self.place(&index, digest, &snapshot, &built.view);
+        if program.documents.is_empty() {
+            let what = format!("no document of `{}` fits a file of this tree", file.display());
+            return Err(Error::new(ErrorKind::CannotAnswer, what)
+                .hint("run the indexer at the repository's root, on the tree as it is now"));
+        }
+        self.store.put_program(&program)?;
+        Ok((placing, program.tool))
+    }
+
+    /// Forgets what compilers said; says of how many indexes.
+    ///
+    /// # Errors
+    /// `Store`.
+    pub fn drop_scip(&self) -> Result<usize> {
+        self.store.drop_programs()
+    }
+
+    /// Places an index on the files of a view of a snapshot.
+    fn place(&self, index: &Index, digest: Digest, snapshot: &Snapshot, view: &View) -> (Program, Placing) {
+        let reader = RefCell::new(Reader::new(&self.repo));
+        compiler::place(index, digest, view, |path| {
+            let entry = snapshot.find(path.as_str())?;
+            reader.borrow_mut().read(entry).ok()
+        })
+    }
+
+    /// Takes the SCIP files of the configuration that have not been taken yet. One that is not
+    /// there, or is none, is passed over with a warning: links are found without it.
+    fn take_configured(&self, state: &mut State, snapshot: &Snapshot, view: &View) {
+        if std::mem::replace(&mut state.has_taken, true) {
+            return;
+        }
+        for file in &self.scip {
+            let taken = scip_bytes(file).and_then(|bytes| {
+                let digest = Digest::of(&bytes);
+                if self.store.has_program(&digest) {
+                    return Ok(());
+                }
+                let (program, _) = self.place(&index::read(&bytes)?, digest, snapshot, view);
+                self.store.put_program(&program)
+            });
+            if let Err(error) = taken {
+                tracing::warn!("linked without `{}`: {error}", file.display());
+            }
+        }
+        self.read_programs(state);
+    }
+
+    /// Reads what compilers said where that has changed; then no atlas made before holds.
+    fn read_programs(&self, state: &mut State) {
+        let names = self.store.program_names();
+        if names == state.programs.0 {
+            return;
+        }
+        state.programs = (names, self.store.programs());
+        state.fresh = None;
+        state.trees.clear();
+    }
+
+    /// Gives a view what compilers said: the index that fits most of its files first.
+    fn lay_programs(&self, state: &mut State, view: &mut View) {
+        self.read_programs(state);
+        let mut programs: Vec<(usize, Arc<Program>)> = state
+            .programs
+            .1
+            .iter()
+            .map(|program| {
+                let fits = |file: &&ViewFile| program.find(&file.path, file.blob, file.dialect).is_some();
+                (view.files.iter().filter(fits).count(), Arc::clone(program))
+            })
+            .filter(|(n_fit, _)| *n_fit > 0)
+            .collect();
+        programs.sort_by_key(|(n_fit, program)| (std::cmp::Reverse(*n_fit), program.digest));
+        view.compilers = programs.into_iter().map(|(_, program)| program).collect();
+    }
+
     /// Links a view.
     fn atlas(&self, snapshot: &Snapshot, view: View, known: Option<Arc<Graph>>) -> Arc<Atlas> {
-        let header = Header {
+        let graph = known.unwrap_or_else(|| Arc::new(self.link(&view)));
+        Arc::new(Atlas { view: Arc::new(view), graph, header: self.header(snapshot) })
+    }
+
+    fn header(&self, snapshot: &Snapshot) -> Header {
+        Header {
             repository: self.repo.name(),
             commit: snapshot.commit.clone(),
             n_dirty: snapshot.entries.iter().filter(|e| e.dirty).count() + snapshot.deleted.len(),
             n_pending: 0,
-        };
-        let graph = known.unwrap_or_else(|| Arc::new(self.link(&view)));
-        Arc::new(Atlas { view: Arc::new(view), graph, header })
+        }
     }
 
     /// Links a view on as many threads as asked for.
-    fn link(&self, view: &View) -> Graph {
+    pub fn link(&self, view: &View) -> Graph {
         match rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build() {
             Ok(pool) => pool.install(|| link(view)),
             Err(_) => link(view),
@@ -276,12 +389,15 @@ impl Session {
 impl AtlasSource for Session {
     fn fresh(&self) -> Result<Arc<Atlas>> {
         let mut state = self.state();
+        self.read_programs(&mut state);
         if let Some((last, atlas)) = state.fresh.clone()
             && self.snapshot(&mut state)? == last
         {
             return Ok(atlas);
         }
-        let (snapshot, built) = self.build_worktree(&mut state, Missing::Extract)?;
+        let (snapshot, mut built) = self.build_worktree(&mut state, Missing::Extract)?;
+        self.take_configured(&mut state, &snapshot, &built.view);
+        self.lay_programs(&mut state, &mut built.view);
         let known = known_graph(&state, &snapshot);
         let atlas = self.atlas(&snapshot, built.view, known);
         if !built.is_torn {
@@ -299,7 +415,9 @@ impl AtlasSource for Session {
             return Ok(kept.1);
         }
         let snapshot = Snapshot::at(&self.repo, &commit)?;
-        let built = self.builder().build(&snapshot, &mut state.memory, Missing::Extract)?;
+        let mut built = self.builder().build(&snapshot, &mut state.memory, Missing::Extract)?;
+        self.read_programs(&mut state);
+        self.lay_programs(&mut state, &mut built.view);
         let known = known_graph(&state, &snapshot);
         let atlas = self.atlas(&snapshot, built.view, known);
         state.trees.push_front((Arc::new(snapshot), Arc::clone(&atlas)));
@@ -311,11 +429,32 @@ impl AtlasSource for Session {
         history::merge_base(&self.repo, one, other)
     }
 
+    fn indexed(&self) -> Result<Arc<Atlas>> {
+        // The state is held by whoever is indexing: this look starts from nothing.
+        let mut state = State { stats: StatCache::from_bytes(&self.saved_stats()), ..State::default() };
+        let snapshot = self.snapshot(&mut state)?;
+        let mut built = self.builder().build(&snapshot, &mut state.memory, Missing::Leave)?;
+        self.read_programs(&mut state);
+        self.lay_programs(&mut state, &mut built.view);
+        let mut header = self.header(&snapshot);
+        header.n_pending = built.counts.pending;
+        let graph = Arc::new(self.link(&built.view));
+        let atlas = Arc::new(Atlas { view: Arc::new(built.view), graph, header });
+        *self.stale() = Some((snapshot, Arc::clone(&atlas)));
+        Ok(atlas)
+    }
+
     fn read(&self, atlas: &Atlas, path: &RepoPath) -> Result<Vec<u8>> {
-        let state = self.state();
-        let trees = state.trees.iter().map(|(snapshot, kept)| (&**snapshot, kept));
-        let fresh = state.fresh.iter().map(|(snapshot, kept)| (snapshot, kept));
-        let snapshot = fresh.chain(trees).find(|(_, kept)| std::ptr::eq(&***kept, atlas)).map(|(snapshot, _)| snapshot);
+        let stale = self.stale();
+        let stale = stale.iter().map(|(snapshot, kept)| (snapshot, kept));
+        let is_its = |(_, kept): &(&Snapshot, &Arc<Atlas>)| std::ptr::eq(&***kept, atlas);
+        let state = match stale.clone().any(|kept| is_its(&kept)) {
+            true => None,
+            false => Some(self.state()),
+        };
+        let trees = state.iter().flat_map(|state| state.trees.iter().map(|(snapshot, kept)| (&**snapshot, kept)));
+        let fresh = state.iter().flat_map(|state| state.fresh.iter().map(|(snapshot, kept)| (snapshot, kept)));
+        let snapshot = stale.chain(fresh).chain(trees).find(is_its).map(|(snapshot, _)| snapshot);
         let mut reader = Reader::new(&self.repo);
         if let Some(entry) = snapshot.and_then(|snapshot| snapshot.find(path.as_str())) {
             if self.selector.is_private(path.as_str()) {
@@ -338,6 +477,30 @@ impl AtlasSource for Session {
     fn store(&self) -> Option<StoreFigures> {
         Some(StoreFigures { n_objects: self.store.n_shards(), n_bytes: self.store.size_bytes() })
     }
+}
+
+/// Reads a SCIP file; gives the digest of its bytes too.
+///
+/// # Errors
+/// `Usage` for a file that is no SCIP index, `Io` for one that cannot be read.
+pub fn read_scip(file: &Path) -> Result<(Index, Digest)> {
+    let bytes = scip_bytes(file)?;
+    Ok((index::read(&bytes)?, Digest::of(&bytes)))
+}
+
+fn scip_bytes(file: &Path) -> Result<Vec<u8>> {
+    let shown = file.display();
+    let unread = |cause| {
+        Error::new(ErrorKind::Io, format!("cannot read `{shown}`"))
+            .hint("give the index.scip that an indexer wrote")
+            .source(cause)
+    };
+    let metadata = std::fs::metadata(file).map_err(unread)?;
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        let what = format!("`{shown}` is no file, or larger than {MAX_BYTES} bytes");
+        return Err(Error::new(ErrorKind::Usage, what).hint("give the index.scip that an indexer wrote"));
+    }
+    std::fs::read(file).map_err(unread)
 }
 
 /// The graph of an equal tree: what is dirty does not matter to it.

@@ -8,6 +8,7 @@ use crate::base::dialect::Dialect;
 use crate::base::id::BlobId;
 use crate::base::path::RepoPath;
 use crate::facts::model::{FileFacts, Symbol, SymbolId};
+use crate::scip::program::Program;
 
 /// The index of a file in [`View::files`]. Dense, valid in one view only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,6 +121,8 @@ pub struct View {
     /// package.json, pnpm-workspace.yaml, pyproject.toml, setup.cfg, setup.py, pytest.ini,
     /// tox.ini, pom.xml, build.gradle, settings.gradle, jest/vitest configs), by path.
     pub config: BTreeMap<RepoPath, Arc<[u8]>>,
+    /// What compilers said of trees like this one; linking asks the first that holds for a file.
+    pub compilers: Vec<Arc<Program>>,
 }
 
 impl View {

@@ -80,6 +80,35 @@ fn a_second_index_parses_nothing() {
 }
 
 #[test]
+fn codes_of_all_sorts_are_explained() {
+    let scratch = polyglot();
+    for (code, word) in [("RAT011", "help line"), ("too_large", "max_file_bytes"), ("implicit_calls", "len(x)")] {
+        assert!(ok(&scratch, &["explain", code]).contains(word), "{code}");
+    }
+    for reason in ratlas::view::SkipReason::ALL {
+        ok(&scratch, &["explain", reason.as_str()]);
+    }
+    assert!(fails(&scratch, &["explain", "nothing"], 2).contains("too_large"));
+    for client in ["mcp", "claude", "codex", "vscode", "cursor", "zed", "agents"] {
+        assert!(ok(&scratch, &["init", "--print", client]).contains("ratlas"), "{client}");
+    }
+}
+
+#[test]
+fn an_unknown_revision_is_said_in_our_words() {
+    let scratch = polyglot();
+    let error = fails(&scratch, &["export", "edges", "--at", "nowhere"], 3);
+    assert!(error.starts_with("error[RAT012]: no revision `nowhere`\nhelp: "), "{error}");
+}
+
+#[test]
+fn status_says_the_same_at_any_number_of_threads() {
+    let scratch = polyglot();
+    ok(&scratch, &["index"]);
+    assert_eq!(ok(&scratch, &["status", "--jobs", "1"]), ok(&scratch, &["status", "--jobs", "3"]));
+}
+
+#[test]
 fn queries_need_no_index_before() {
     let scratch = polyglot();
     let text = ok(&scratch, &["query", "symbol", "add_item"]);

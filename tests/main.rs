@@ -13,6 +13,7 @@ mod java_hashes;
 mod link;
 mod mcp;
 mod replay;
+mod scip;
 mod secrets;
 mod store;
 mod tools;

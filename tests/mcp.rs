@@ -23,21 +23,23 @@ fn talk(scratch: &Scratch, requests: &[(&str, Value)]) -> BTreeMap<u64, Value> {
 }
 
 fn exchange(scratch: &Scratch, input: &str) -> BTreeMap<u64, Value> {
+    lines(scratch, input, &[]).into_iter().filter_map(|message| Some((message["id"].as_u64()?, message))).collect()
+}
+
+/// Every message that the server sends for an input, in order.
+fn lines(scratch: &Scratch, input: &str, variables: &[(&str, &str)]) -> Vec<Value> {
     let mut command = ratlas(&scratch.root, &scratch.store());
+    command.envs(variables.iter().copied());
     command.arg("serve").env("RATLAS_LOG", "trace").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    let mut responses = BTreeMap::new();
-    for line in String::from_utf8(output.stdout).unwrap().lines() {
-        let message: Value = serde_json::from_str(line).expect("because stdout is JSON-RPC only");
-        assert_eq!(message["jsonrpc"], "2.0");
-        if let Some(id) = message["id"].as_u64() {
-            responses.insert(id, message);
-        }
-    }
-    responses
+    let text = String::from_utf8(output.stdout).unwrap();
+    let message = |line: &str| serde_json::from_str::<Value>(line).expect("because stdout is JSON-RPC only");
+    let messages: Vec<Value> = text.lines().map(message).collect();
+    assert!(messages.iter().all(|message| message["jsonrpc"] == "2.0"));
+    messages
 }
 
 fn call(name: &str, arguments: Value) -> (&'static str, Value) {
@@ -161,10 +163,54 @@ fn a_client_that_says_nothing_is_no_failure() {
 }
 
 #[test]
-fn noise_on_stdin_gets_no_noise_back() {
+fn noise_on_stdin_is_answered_by_code() {
     let scratch = polyglot();
-    let responses = exchange(&scratch, "hello\n\n{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n");
-    assert!(responses.keys().all(|id| *id == 7));
+    let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"{}\"}}\n", "x".repeat(17 << 20));
+    let input =
+        format!("hello\n\n[]\n{long}{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}}\n{}", "y".repeat(17 << 20));
+    let messages = lines(&scratch, &input, &[]);
+    let codes: Vec<i64> = messages.iter().filter_map(|message| message["error"]["code"].as_i64()).collect();
+    assert_eq!(codes[..4], [-32700, -32600, -32600, -32600], "{messages:?}");
+    assert!(messages.iter().all(|message| message["error"].is_null() || message["id"].is_null()));
+}
+
+#[test]
+fn noise_between_questions_does_not_stop_the_server() {
+    let scratch = polyglot();
+    let start = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}});
+    let call = |id: u64, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+    let input = format!(
+        "{start}\n{}\n{{broken\n{}\n{}\n{}\n",
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        call(1, json!({"name": "find_symbol", "arguments": "Cart"})),
+        call(2, json!({"arguments": {}})),
+        call(3, json!({"name": "find_symbol", "arguments": {"query": "Cart"}})),
+    );
+    let messages = lines(&scratch, &input, &[]);
+    let of = |id: u64| messages.iter().find(|message| message["id"] == id).unwrap();
+    assert_eq!(of(1)["error"]["code"], -32602);
+    assert!(of(1)["error"]["message"].as_str().unwrap().contains("`arguments`"));
+    assert!(of(2)["error"]["message"].as_str().unwrap().contains("needs `name`"));
+    assert!(text(of(3)).contains("class Cart"));
+    assert!(messages.iter().any(|message| message["error"]["code"] == -32700 && message["id"].is_null()));
+}
+
+#[test]
+fn a_client_that_cannot_wait_gets_what_there_is() {
+    let scratch = polyglot();
+    let start = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}});
+    let params = json!({"name": "index_status", "arguments": {}});
+    let input = format!(
+        "{start}\n{}\n{}\n",
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    );
+    let messages = lines(&scratch, &input, &[("RATLAS_PATIENCE_MS", "0")]);
+    let answer = &messages.iter().find(|message| message["id"] == 1).unwrap()["result"]["structuredContent"];
+    let (stale, pending) = (answer["stale"].as_bool().unwrap(), answer["pending"].as_u64().unwrap());
+    assert_eq!((stale, answer["files"].as_u64()), (pending > 0, Some(6)), "{answer}");
 }
 
 #[test]

@@ -120,6 +120,46 @@ fn what_may_mean_it_makes_a_lower_bound() {
 }
 
 #[test]
+fn a_candidate_below_the_floor_is_said() {
+    // Two overloads take null; five more of one arity push the share of each below the floor.
+    let desk = desk(&[(
+        "p/A.java",
+        "package p;\nclass A {\n  void put(X x, Object a) {}\n  void put(Y y, Object a) {}\n  void go(Outside o) { put(o.any(), null); }\n}\nclass X {}\nclass Y {}\n",
+    )]);
+    for (tool, name) in [("callers_of", "A.put(X,Object)"), ("callers_of", "A.put(Y,Object)")] {
+        let data = ask(&desk, tool, json!({"qualname": name, "min_confidence": 0.95})).json();
+        let said = data["candidates"].as_u64().unwrap() + data["unproved"]["total"].as_u64().unwrap();
+        assert_eq!((said > 0, &data["verdict"]), (true, &"lower_bound".into()), "{data}");
+        let text = ask(&desk, tool, json!({"qualname": name, "min_confidence": 0.95})).text();
+        assert!(!text.contains("unproved: none"), "{text}");
+    }
+}
+
+#[test]
+fn what_may_be_meant_is_counted_for_every_kind_of_symbol() {
+    let desk = desk(&[
+        (
+            "m.py",
+            "LIMIT = 3\n\n\nclass Box:\n    size = 1\n\n    def open(self):\n        pass\n\n    def __len__(self):\n        return 1\n",
+        ),
+        ("u.py", "from gone import Box as B\n\n\ndef f(x):\n    x.open()\n    return x.LIMIT, x.size, B()\n"),
+    ]);
+    for (name, n) in [("m.LIMIT", 1), ("Box.open", 1), ("Box.size", 1)] {
+        let data = ask(&desk, "callers_of", json!({"qualname": name})).json();
+        let said = data["unproved"]["total"].as_u64().unwrap()
+            + data["candidates"].as_u64().unwrap()
+            + data["callers"].as_array().unwrap().len() as u64;
+        assert!(said >= n, "{name}: {data}");
+    }
+    let data = ask(&desk, "callers_of", json!({"qualname": "Box.__len__"})).json();
+    assert_eq!(
+        (&data["verdict"], &data["causes"][0]["code"]),
+        (&"lower_bound".into(), &"implicit_calls".into()),
+        "{data}"
+    );
+}
+
+#[test]
 fn a_limit_never_changes_totals_or_the_verdict() {
     let desk = desk(SHOP);
     let whole = ask(&desk, "callers_of", json!({"qualname": "total"})).json();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::{
-    completions, config, demo, doctor, explain, export, impact, index, init, man, query, serve, status, verify,
+    compare, completions, config, demo, doctor, explain, export, impact, index, init, man, query, serve, status, verify,
 };
 
 /// RepoAtlas: the structural map of a code base that CI builds once and everybody reuses.
@@ -75,11 +75,13 @@ pub enum Command {
     Impact(impact::ImpactArgs),
     /// Ask the map
     Query(query::QueryArgs),
+    /// Hold the graph against a word search or a compiler's index
+    Compare(compare::CompareArgs),
     /// Serve the map to a coding agent, over stdio
     Serve(serve::ServeArgs),
     /// Unpack a small repository and walk through what ratlas says of it
     Demo(demo::DemoArgs),
-    /// Write symbols, references or edges as a table
+    /// Write symbols, references or edges as a table, or all as a SCIP index
     Export(export::ExportArgs),
     /// Extract files again and compare them with the store
     Verify(verify::VerifyArgs),

@@ -125,6 +125,7 @@ impl Context {
             store: config.store_path(&root),
             select: config.select(),
             redact_patterns: config.redact_patterns(),
+            scip: config.scip(&root),
             jobs: self.global.jobs.map_or(0, usize::from),
         };
         Session::open(dir, &options)

@@ -9,13 +9,14 @@ use crate::atlas::{Atlas, AtlasSource};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::context::Context;
 use crate::cli::output::Output;
-use crate::facts::model::{FileFacts, RefKind};
+use crate::facts::model::FileFacts;
 use crate::facts::table::Id;
 use crate::graph::edge::EdgeKind;
 use crate::rank::surface;
 use crate::report::json;
+use crate::scip;
 use crate::store::table_file::{TableColumn, TableValues, table_file};
-use crate::tools::{show, target_text};
+use crate::tools::{scip_export, show, target_text};
 use crate::view::{FileIdx, SymbolRef, View};
 
 #[derive(Debug, Args)]
@@ -41,6 +42,8 @@ enum Table {
     Symbols,
     References,
     Edges,
+    /// A SCIP index of all proved edges, for tools that read such
+    Scip,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,6 +72,9 @@ pub fn run(context: &Context, args: &ExportArgs) -> Result<u8> {
             Error::new(ErrorKind::Usage, "only edges have unproved rows").hint("`ratlas export edges --unproved`")
         );
     }
+    if args.table == Table::Scip && args.format == RowFormat::Parquet {
+        return Err(Error::new(ErrorKind::Usage, "a SCIP index is no table").hint("`ratlas export scip -o index.scip`"));
+    }
     let session = context.session()?;
     let atlas = match &args.at {
         Some(revision) => session.at(revision)?,
@@ -79,6 +85,12 @@ pub fn run(context: &Context, args: &ExportArgs) -> Result<u8> {
         Some(file) => Output::file(file)?,
         None => Output::stdout(),
     };
+    if args.table == Table::Scip {
+        let index = scip_export::index_of(&atlas, |path| session.read(&atlas, path).ok());
+        output.bytes(&scip::index::write(&index))?;
+        output.finish()?;
+        return Ok(0);
+    }
     match args.format {
         RowFormat::Jsonl => {
             let mut failed = None;
@@ -147,6 +159,7 @@ fn columns(args: &ExportArgs) -> Vec<Column> {
             }
             columns
         }
+        Table::Scip => Vec::new(),
     }
 }
 
@@ -185,6 +198,7 @@ fn each_row(atlas: &Atlas, args: &ExportArgs, take: &mut dyn FnMut(Row) -> bool)
             rows.sort_by_key(|(from, line, _)| (*from, *line));
             let _ = rows.into_iter().try_for_each(|(_, _, row)| take(row).then_some(()));
         }
+        Table::Scip => {}
     }
 }
 
@@ -241,24 +255,13 @@ fn unproved_row(view: &View, open: &crate::graph::edge::Unproved) -> Row {
         view.qualname(open.from).into(),
         Value::Null,
         Value::Null,
-        edge_kind(open.kind).as_str().into(),
+        EdgeKind::of_reference(open.kind).as_str().into(),
         open.line.into(),
         0.into(),
         "unproved".into(),
         Value::Null,
         view.facts(open.from.file).name(open.name).into(),
     ]
-}
-
-/// The kind of edge that a reference would be.
-fn edge_kind(kind: RefKind) -> EdgeKind {
-    match kind {
-        RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator => EdgeKind::Calls,
-        RefKind::Extends | RefKind::Implements => EdgeKind::Extends,
-        RefKind::Type | RefKind::Read | RefKind::Write | RefKind::Jsx | RefKind::Callback | RefKind::StringPath => {
-            EdgeKind::References
-        }
-    }
 }
 
 fn transpose(columns: &[Column], rows: &[Row]) -> Vec<TableColumn> {

@@ -25,6 +25,10 @@ enum Client {
     Codex,
     /// `.vscode/mcp.json`
     Vscode,
+    /// `.cursor/mcp.json`
+    Cursor,
+    /// `settings.json` of Zed
+    Zed,
     /// A paragraph for AGENTS.md
     Agents,
 }
@@ -70,13 +74,16 @@ pub fn run(context: &Context, args: &InitArgs) -> Result<u8> {
 
 fn snippet(client: Client) -> &'static str {
     match client {
-        Client::Mcp => {
+        Client::Mcp | Client::Cursor => {
             "{\n  \"mcpServers\": {\n    \"ratlas\": { \"command\": \"ratlas\", \"args\": [\"serve\"] }\n  }\n}\n"
         }
         Client::Claude => "claude mcp add ratlas -- ratlas serve\n",
         Client::Codex => "[mcp_servers.ratlas]\ncommand = \"ratlas\"\nargs = [\"serve\"]\n",
         Client::Vscode => {
             "{\n  \"servers\": {\n    \"ratlas\": { \"type\": \"stdio\", \"command\": \"ratlas\", \"args\": [\"serve\"] }\n  }\n}\n"
+        }
+        Client::Zed => {
+            "{\n  \"context_servers\": {\n    \"ratlas\": { \"source\": \"custom\", \"command\": \"ratlas\", \"args\": [\"serve\"] }\n  }\n}\n"
         }
         Client::Agents => {
             "Before reading or searching files, ask ratlas: `ratlas query context \"TASK\"` for what matters to a task,\n\

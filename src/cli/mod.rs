@@ -3,6 +3,7 @@
 //! stdout carries the answer and nothing else; progress, logs and errors go to stderr.
 
 mod args;
+mod compare;
 mod completions;
 mod config;
 mod context;
@@ -59,6 +60,7 @@ fn run(context: Context, command: Command) -> Result<u8> {
         Command::Impact(args) => impact::run(&context, &args),
         Command::Demo(args) => demo::run(&context, &args),
         Command::Query(args) => query::run(&context, args),
+        Command::Compare(args) => compare::run(&context, args),
         Command::Serve(args) => serve::run(context, &args),
         Command::Export(args) => export::run(&context, &args),
         Command::Verify(args) => verify::run(&context, &args),

@@ -84,6 +84,9 @@ enum QueryCommand {
         /// How many steps to follow
         #[arg(long)]
         depth: Option<u64>,
+        /// Add how each edge was proved
+        #[arg(long)]
+        why: bool,
         #[command(flatten)]
         paging: Paging,
         #[command(flatten)]
@@ -98,6 +101,9 @@ enum QueryCommand {
         /// How many steps to follow
         #[arg(long)]
         depth: Option<u64>,
+        /// Add how each edge was proved
+        #[arg(long)]
+        why: bool,
         #[command(flatten)]
         paging: Paging,
         #[command(flatten)]
@@ -109,6 +115,9 @@ enum QueryCommand {
     Refs {
         #[command(flatten)]
         target: TargetArgs,
+        /// Add how each edge was proved
+        #[arg(long)]
+        why: bool,
         #[command(flatten)]
         paging: Paging,
         #[command(flatten)]
@@ -236,14 +245,18 @@ fn parse(command: QueryCommand) -> (Tool, Raw, Common) {
             (get_symbol::TOOL, raw, common)
         }
         QueryCommand::Span { span, common } => (queries::SPAN, raw.with("span", Some(span)), common),
-        QueryCommand::Callers { target, depth, paging, filters, common } => {
-            (callers::TOOL, raw.target(target).with("depth", depth).paging(paging).filters(filters), common)
-        }
-        QueryCommand::Callees { target, depth, paging, filters, common } => {
-            (callees::TOOL, raw.target(target).with("depth", depth).paging(paging).filters(filters), common)
-        }
-        QueryCommand::Refs { target, paging, filters, common } => {
-            (queries::REFS, raw.target(target).paging(paging).filters(filters), common)
+        QueryCommand::Callers { target, why, depth, paging, filters, common } => (
+            callers::TOOL,
+            raw.target(target).with("depth", depth).with("why", why.then_some(true)).paging(paging).filters(filters),
+            common,
+        ),
+        QueryCommand::Callees { target, why, depth, paging, filters, common } => (
+            callees::TOOL,
+            raw.target(target).with("depth", depth).with("why", why.then_some(true)).paging(paging).filters(filters),
+            common,
+        ),
+        QueryCommand::Refs { target, why, paging, filters, common } => {
+            (queries::REFS, raw.target(target).with("why", why.then_some(true)).paging(paging).filters(filters), common)
         }
         QueryCommand::Deps { target, common } => (queries::DEPS, raw.target(target), common),
         QueryCommand::Outline { target, common } => (queries::OUTLINE, raw.target(target), common),

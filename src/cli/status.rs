@@ -9,7 +9,6 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::args::Format;
 use crate::cli::context::Context;
 use crate::cli::query;
-use crate::graph::link::link;
 use crate::tools::{index_status, show};
 
 #[derive(Debug, Args)]
@@ -27,7 +26,7 @@ pub fn run(context: &Context, args: &StatusArgs) -> Result<u8> {
     let max_tokens = context.config()?.tools().max_tokens;
     let peek = session.peek()?;
     let n_pending = peek.counts.pending;
-    let graph = link(&peek.view);
+    let graph = session.link(&peek.view);
     let header =
         Header { repository: session.repo().name(), commit: peek.commit, n_dirty: peek.dirty.len(), n_pending };
     let atlas = Atlas { view: Arc::new(peek.view), graph: Arc::new(graph), header };

@@ -22,7 +22,11 @@ pub fn resolve(repo: &Repo, revision: &str) -> Result<String> {
         .and_then(|object| object.peel_to_commit());
     match found {
         Ok(commit) => Ok(commit.id.to_string()),
-        Err(source) => Err(unknown(&local, format!("no revision `{revision}`")).source(source)),
+        Err(cause) => {
+            // Git libraries' words for it name their own steps, not what the user typed.
+            tracing::debug!("`{revision}` is no revision: {cause}");
+            Err(unknown(&local, format!("no revision `{revision}`")))
+        }
     }
 }
 
@@ -40,7 +44,10 @@ pub fn merge_base(repo: &Repo, one: &str, other: &str) -> Result<String> {
     match base {
         Ok(Some(base)) => Ok(base.to_string()),
         Ok(None) => Err(unknown(&local, what)),
-        Err(source) => Err(unknown(&local, what).source(source)),
+        Err(cause) => {
+            tracing::debug!("{what}: {cause}");
+            Err(unknown(&local, what))
+        }
     }
 }
 

@@ -33,6 +33,17 @@ impl EdgeKind {
         EdgeKind::Tests,
     ];
 
+    /// The kind of edge that a reference gives.
+    pub fn of_reference(kind: RefKind) -> Self {
+        match kind {
+            RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator => EdgeKind::Calls,
+            RefKind::Extends | RefKind::Implements => EdgeKind::Extends,
+            RefKind::Type | RefKind::Read | RefKind::Write | RefKind::Jsx | RefKind::Callback | RefKind::StringPath => {
+                EdgeKind::References
+            }
+        }
+    }
+
     /// The name in outputs.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -205,6 +216,8 @@ pub struct Graph {
     /// Classes with an instance that is an argument of a call to outside code, which may call
     /// their methods; sorted. Not for Java, where outside code calls by interfaces.
     pub handed_out: Vec<SymbolRef>,
+    /// The files for which a compiler's index was believed, with its position in the view; sorted.
+    pub compiled: Vec<(FileIdx, u32)>,
     /// References of each file that were judged external to the repository.
     pub n_external: Vec<u32>,
     /// Indices into `edges` sorted by (to, from, line): the reverse adjacency.

@@ -10,6 +10,7 @@ use crate::facts::model::{
 };
 use crate::facts::table::Id;
 use crate::graph::closures::Closures;
+use crate::graph::compiled::{FileWords, Word};
 use crate::graph::edge::{Confidence, Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
 use crate::graph::file_graph::FileGraph;
 use crate::graph::memo::Memo;
@@ -20,7 +21,7 @@ use crate::graph::record::Record;
 use crate::graph::resolve::Targets;
 use crate::graph::scope::{Place, Space};
 use crate::graph::value::Value;
-use crate::graph::{candidates, imports};
+use crate::graph::{candidates, compiled, imports};
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// Functions of Python's own that call nothing of their arguments but protocol methods.
@@ -74,7 +75,7 @@ pub fn link(view: &View) -> Graph {
         .par_iter()
         .map_init(Memo::default, |memo, file| {
             let session = Session::with_memo(&shared, std::mem::take(memo));
-            let (link, used) = link_with(session, view, *file);
+            let (link, used) = link_with(session, view, *file, None);
             *memo = used;
             link
         })
@@ -82,10 +83,12 @@ pub fn link(view: &View) -> Graph {
     assemble(view, shared, links)
 }
 
-/// Puts the links of all files together, with guesses about what they left unproved.
-pub fn assemble(view: &View, shared: Shared<'_>, links: Vec<FileLink>) -> Graph {
+/// Puts the links of all files together, with what compilers say instead of some and with guesses
+/// about what they left unproved.
+pub fn assemble(view: &View, shared: Shared<'_>, mut links: Vec<FileLink>) -> Graph {
     let files: Vec<FileIdx> = view.indices().collect();
-    let mut graph = Graph::default();
+    let compiled = take_words(view, &shared, &mut links);
+    let mut graph = Graph { compiled, ..Graph::default() };
     for link in &links {
         graph.file_uses.extend(&link.uses);
         graph.open_classes.extend(&link.open_classes);
@@ -123,19 +126,44 @@ pub fn assemble(view: &View, shared: Shared<'_>, links: Vec<FileLink>) -> Graph 
     .1
 }
 
+/// Links again the files for which a compiler's index is believed, by its words. Which ones those
+/// are hangs on what files use, which linking them by themselves has found.
+fn take_words(view: &View, shared: &Shared<'_>, links: &mut [FileLink]) -> Vec<(FileIdx, u32)> {
+    if view.compilers.is_empty() {
+        return Vec::new();
+    }
+    let uses: Vec<FileUse> = links.iter().flat_map(|link| link.uses.iter().copied()).collect();
+    let believed = compiled::believed(view, &uses);
+    let words = compiled::words(view, &believed);
+    let again: Vec<(FileIdx, FileLink)> = believed
+        .par_iter()
+        .filter_map(|(file, _)| Some((*file, link_with(Session::new(shared), view, *file, Some(words.get(file)?)).0)))
+        .collect();
+    for (file, link) in again {
+        links[file.0 as usize] = link;
+    }
+    believed
+}
+
 /// Links one file. Asks queries about others, and links none of them.
 pub fn link_file(view: &View, shared: &Shared<'_>, file: FileIdx) -> FileLink {
-    link_with(Session::new(shared), view, file).0
+    link_with(Session::new(shared), view, file, None).0
 }
 
 /// As [`link_file`], and records the queries that it asked.
 pub fn link_recorded(view: &View, shared: &Shared<'_>, file: FileIdx) -> FileLink {
-    link_with(Session::recording(shared), view, file).0
+    link_with(Session::recording(shared), view, file, None).0
 }
 
-fn link_with<'s, 'v>(session: Session<'s, 'v>, view: &'v View, file: FileIdx) -> (FileLink, Memo) {
+/// Links one file, by a compiler's words on its references where there are any.
+fn link_with<'s, 'v>(
+    session: Session<'s, 'v>,
+    view: &'v View,
+    file: FileIdx,
+    words: Option<&'s FileWords>,
+) -> (FileLink, Memo) {
     let shared = session.shared;
-    let mut linker = Linker { session, view, file, link: FileLink::default() };
+    let mut linker = Linker { session, view, file, link: FileLink::default(), words };
     linker.imports();
     linker.references();
     linker.declarations();
@@ -161,6 +189,8 @@ pub struct Linker<'s, 'v> {
     pub view: &'v View,
     pub file: FileIdx,
     pub link: FileLink,
+    /// What a compiler says of its references.
+    pub words: Option<&'s FileWords>,
 }
 
 /// Where an edge comes from.
@@ -178,11 +208,16 @@ impl Linker<'_, '_> {
     }
 
     fn references(&mut self) {
+        self.each_reference(|_, _, _| {});
+    }
+
+    /// Links every reference, and shows each with what is linked after it.
+    pub fn each_reference(&mut self, mut seen: impl FnMut(usize, &Reference, &mut FileLink)) {
         let view = self.view;
         let facts = view.facts(self.file);
         // A decorator is applied by the definition under it, wherever its code runs.
         let decorated: BTreeMap<ExprId, SymbolId> = facts.decorators.iter().map(|d| (d.expr, d.owner)).collect();
-        for reference in &facts.refs {
+        for (row, reference) in facts.refs.iter().enumerate() {
             self.session.refuel();
             let owner = match decorated.get(&reference.expr) {
                 Some(owner) => *owner,
@@ -193,7 +228,71 @@ impl Linker<'_, '_> {
                 line: reference.line,
                 test_block: facts.scope(reference.scope).test_block,
             };
-            self.reference(reference, site);
+            self.by_word_or_facts(reference, site);
+            seen(row, reference, &mut self.link);
+        }
+    }
+
+    /// Links a reference by a compiler's word where there is one, else by the facts.
+    fn by_word_or_facts(&mut self, reference: &Reference, site: Site) {
+        match self.words.and_then(|words| words.at(reference.line, reference.column)) {
+            Some(Word::Symbols(symbols)) if self.is_sound(reference, symbols) => {
+                self.by_word(reference, symbols, site);
+            }
+            Some(Word::External) => {
+                let (n_edges, n_unproved) = (self.link.edges.len(), self.link.unproved.len());
+                self.reference(reference, site);
+                // What is proved may be sources of a package that the compiler took as built.
+                if self.link.edges.len() == n_edges && self.link.unproved.len() > n_unproved {
+                    self.link.unproved.truncate(n_unproved);
+                    self.link.n_external += 1;
+                }
+            }
+            Some(Word::Symbols(_)) | None => self.reference(reference, site),
+        }
+    }
+
+    /// Whether a member's word leads to something of that name. Indexers name the class for a member
+    /// that they have no symbol for (scip-python 0.6 for `__slots__`); what a module gives under
+    /// another name is found by the facts as well.
+    fn is_sound(&self, reference: &Reference, symbols: &[SymbolRef]) -> bool {
+        let facts = self.facts();
+        let row = facts.expr(reference.expr);
+        let named = match (row.kind, facts.operand(reference.expr, 0)) {
+            (ExprKind::Call | ExprKind::New, Some(callee)) => facts.expr(callee),
+            _ => row,
+        };
+        let name = facts.text(named.name);
+        named.kind != ExprKind::Attr
+            || symbols.iter().any(|at| {
+                let symbol = self.view.symbol(*at);
+                let (facts, parent) = (self.view.facts(at.file), symbol.parent);
+                facts.name(symbol.name) == name
+                    || (symbol.kind == SymbolKind::Constructor
+                        && parent.is_some_and(|parent| facts.name(facts.symbol(parent).name) == name))
+            })
+    }
+
+    fn by_word(&mut self, reference: &Reference, symbols: &[SymbolRef], site: Site) {
+        let view = self.view;
+        let mut targets =
+            Targets { symbols: symbols.to_vec(), strategy: Strategy::Compiler, ambiguous: false, missing: None };
+        // The write that defines a field is no reference to it.
+        targets.symbols.retain(|to| {
+            let symbol = view.symbol(*to);
+            reference.kind != RefKind::Write
+                || to.file != self.file
+                || (symbol.name_line, symbol.name_column) != (reference.line, reference.column)
+        });
+        match reference.kind {
+            RefKind::Decorator if Family::of(self.facts().dialect) == Family::Java => {
+                self.push(&targets, EdgeKind::References, site);
+            }
+            RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator => self.calls(&targets, site),
+            RefKind::Extends | RefKind::Implements => self.push(&targets, EdgeKind::Extends, site),
+            RefKind::Type | RefKind::Read | RefKind::Write | RefKind::Jsx | RefKind::Callback | RefKind::StringPath => {
+                self.push(&targets, EdgeKind::References, site)
+            }
         }
     }
 

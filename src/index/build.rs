@@ -23,6 +23,10 @@ use crate::view::{OtherFile, SkipReason, View, ViewFile};
 /// Configuration files beyond this are left out: a lockfile under another name, not a manifest.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
+/// After so many bytes of sources their shards are stored, so that one who cannot wait for a large
+/// tree, or is killed, has them (about ten seconds of two cores).
+const PART_BYTES: u64 = 64 << 20;
+
 /// What building needs beside a snapshot.
 pub struct Builder<'a> {
     pub repo: &'a Repo,
@@ -122,15 +126,18 @@ impl Builder<'_> {
         let mut counts =
             Counts { files: snapshot.entries.len(), reused: n_fit(outcomes.values()), ..Counts::default() };
         if missing != Missing::Leave {
-            let extracted = self.extract_missing(&candidates, &outcomes);
-            let shards = extracted.iter().filter_map(|(key, outcome)| match outcome {
-                Outcome::Facts(facts) => Some((*key, Arc::clone(facts))),
-                Outcome::Skip(_) | Outcome::Torn => None,
-            });
-            let shards: Vec<(ShardKey, Arc<FileFacts>)> = shards.collect();
-            counts.parsed = n_fit(extracted.iter().map(|(_, outcome)| outcome));
-            self.store.put_many(shards)?;
-            outcomes.extend(extracted);
+            let todo = self.to_extract(&candidates, &outcomes);
+            for part in parts(&todo) {
+                let extracted = self.extract(part);
+                let shards = extracted.iter().filter_map(|(key, outcome)| match outcome {
+                    Outcome::Facts(facts) => Some((*key, Arc::clone(facts))),
+                    Outcome::Skip(_) | Outcome::Torn => None,
+                });
+                let shards: Vec<(ShardKey, Arc<FileFacts>)> = shards.collect();
+                counts.parsed += n_fit(extracted.iter().map(|(_, outcome)| outcome));
+                self.store.put_many(shards)?;
+                outcomes.extend(extracted);
+            }
         } else {
             outcomes.extend(self.too_large(&candidates, &outcomes));
         }
@@ -167,7 +174,7 @@ impl Builder<'_> {
         }
         counts.indexed = files.len();
         let config = self.configuration(snapshot, memory);
-        let view = View { files, others, config };
+        let view = View { files, others, config, compilers: Vec::new() };
         memory.keep(&view, self.fingerprints);
         let manifest = manifest(&view, self.fingerprints);
         Ok(Built { view, counts, is_torn, manifest })
@@ -205,12 +212,12 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// Extracts what is not known, each shard once, largest first.
-    fn extract_missing(
+    /// What is not known, each shard once, largest first.
+    fn to_extract<'s>(
         &self,
-        candidates: &[Candidate<'_>],
+        candidates: &[Candidate<'s>],
         known: &HashMap<ShardKey, Outcome>,
-    ) -> Vec<(ShardKey, Outcome)> {
+    ) -> Vec<(u64, ShardKey, &'s Entry)> {
         let mut todo: BTreeMap<ShardKey, &Entry> = BTreeMap::new();
         for Candidate { entry, key } in candidates {
             if !known.contains_key(key) {
@@ -226,6 +233,11 @@ impl Builder<'_> {
             .map(|(key, entry)| (entry.len_bytes.or_else(|| reader.object_len(&key.blob)).unwrap_or(0), key, entry))
             .collect();
         todo.sort_by_key(|(len_bytes, key, _)| (std::cmp::Reverse(*len_bytes), *key));
+        todo
+    }
+
+    /// Extracts, in order of the keys.
+    fn extract(&self, todo: &[(u64, ShardKey, &Entry)]) -> Vec<(ShardKey, Outcome)> {
         let outcomes = each(
             todo.len(),
             self.jobs,
@@ -308,6 +320,22 @@ impl Builder<'_> {
         }
         config
     }
+}
+
+/// Cuts what is to be extracted where a part has bytes enough: each is stored once it is done.
+fn parts<'t, 's>(todo: &'t [(u64, ShardKey, &'s Entry)]) -> Vec<&'t [(u64, ShardKey, &'s Entry)]> {
+    let mut parts = Vec::new();
+    let (mut start, mut n_bytes) = (0, 0);
+    for (at, (len_bytes, ..)) in todo.iter().enumerate() {
+        n_bytes += len_bytes;
+        if n_bytes >= PART_BYTES {
+            parts.push(&todo[start..=at]);
+            (start, n_bytes) = (at + 1, 0);
+        }
+    }
+    parts.push(&todo[start..]);
+    parts.retain(|part| !part.is_empty());
+    parts
 }
 
 /// How many of the outcomes are facts of parsed bytes.

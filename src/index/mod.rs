@@ -1,4 +1,5 @@
 //! The write path: from a snapshot to facts, taking from the store what it has.
 
 pub mod build;
+pub mod compiler;
 pub mod select;

@@ -4,6 +4,7 @@ pub mod java;
 pub mod language;
 pub mod node;
 pub mod python;
+pub mod quiet;
 pub mod testing;
 pub mod typescript;
 

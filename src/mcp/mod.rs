@@ -2,12 +2,14 @@
 //!
 //! The handshake is answered before any repository is opened. Nothing but JSON-RPC reaches stdout.
 
+mod message;
 mod server;
 mod stdio;
 mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -26,7 +28,12 @@ pub struct Place {
     pub known: Option<PathBuf>,
     /// The folder to work in when the client has no roots either.
     pub fallback: PathBuf,
+    /// How long a call waits for an index in the making before it answers from what there is.
+    pub patience: Duration,
 }
+
+/// How long a call waits unless told otherwise: clients give up after 60 seconds.
+pub const PATIENCE: Duration = Duration::from_secs(50);
 
 /// Serves on stdin and stdout until stdin ends.
 ///

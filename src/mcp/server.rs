@@ -23,8 +23,6 @@ use crate::tools::param::{self, Asker, Given};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::{self, repo_map};
 
-/// How long a call waits for an index in the making: clients give up after 60 seconds.
-const PATIENCE: Duration = Duration::from_secs(50);
 /// How often a waiting call says that it is still at work.
 const TICK: Duration = Duration::from_secs(2);
 /// The longest JSON answer; longer ones are given as text within the token budget.
@@ -69,19 +67,24 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<Answer> {
         let given = Given::read(tool.name, tool.params, &raw, Asker::Client)?;
-        let desk = self.desk(context).await?;
-        let mut job = tokio::task::spawn_blocking(move || (tool.run)(&desk, &given));
         let started = Instant::now();
+        let desk = self.desk(context).await?;
+        let mut job = {
+            let (desk, given) = (Arc::clone(&desk), given.clone());
+            tokio::task::spawn_blocking(move || (tool.run)(&desk, &given))
+        };
         loop {
+            let left = self.place.patience.saturating_sub(started.elapsed());
             tokio::select! {
                 done = &mut job => return done.map_err(crashed)?,
                 () = context.ct.cancelled() => return Err(Error::new(ErrorKind::CannotAnswer, "the request was cancelled")),
-                () = tokio::time::sleep(TICK) => {}
+                () = tokio::time::sleep(TICK.min(left)) => {}
             }
             let elapsed = started.elapsed();
-            if elapsed > PATIENCE {
-                let what = format!("the repository is still being indexed after {} seconds", elapsed.as_secs());
-                return Err(Error::new(ErrorKind::CannotAnswer, what).hint("ask again in a while: the work goes on"));
+            if elapsed >= self.place.patience {
+                // The job goes on: the next question finds what it has made.
+                let stale = tokio::task::spawn_blocking(move || (tool.run)(&desk.stale(), &given));
+                return stale.await.map_err(crashed)?;
             }
             if let Some(token) = context.meta.get_progress_token() {
                 let progress = ProgressNotificationParam::new(token, elapsed.as_secs_f64()).with_message("indexing");

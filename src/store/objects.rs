@@ -6,6 +6,7 @@
 //! loose/3f/<blob>-<dialect>-<fingerprint>.parquet    one row, for a few new blobs
 //! packs/<digest>.parquet, packs/<digest>.idx         many rows
 //! manifests/<tree>.manifest                          a tree's files
+//! compilers/<digest>.program                         what a compiler said of a tree
 //! tmp/                                               files on their way
 //! ```
 
@@ -261,7 +262,10 @@ impl Store {
     }
 
     /// Writes a file whole or not at all: under a temporary name, then renamed.
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+    ///
+    /// # Errors
+    /// `Store`, when the folder cannot be written.
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         let tmp = self.dir.join("tmp");
         let write = || {
             fs::create_dir_all(&tmp)?;
@@ -278,7 +282,8 @@ impl Store {
         write().map_err(|cause| self.error("write to").source(cause))
     }
 
-    fn error(&self, doing: &str) -> Error {
+    /// The error of a store that cannot be used.
+    pub fn error(&self, doing: &str) -> Error {
         Error::new(ErrorKind::Store, format!("cannot {doing} the store `{}`", self.dir.display()))
             .hint("set `RATLAS_STORE` (or `[store] path`) to a folder that you can read and write")
     }

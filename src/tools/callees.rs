@@ -14,6 +14,7 @@ use crate::tools::param::Given;
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::verdict::Verdict;
+use crate::tools::why::Explainer;
 use crate::tools::{callers, listing, show, target_text};
 use crate::view::SymbolRef;
 
@@ -55,19 +56,27 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     verdict.cause(rest.unproved.len(), "unproved_references", || {
         format!("{} in it", show::count(rest.unproved.len(), "unproved reference"))
     });
-    verdict.cause(walked.n_weak, "candidates", || format!("{} in it", show::count(walked.n_weak, "candidate edge")));
+    let open: Vec<&Unproved> = rest.unproved.iter().collect();
+    let weak = listing::weak_beside(view, &walked.weak, &open, given, listing::End::Target);
+    verdict.cause(weak.len(), "candidates", || format!("{} in it", show::count(weak.len(), "candidate edge")));
     let damaged = sources.iter().any(|at| !view.facts(at.file).damage.is_empty());
     verdict.cause(usize::from(damaged), "parse_failures", || "its file did not parse whole".to_owned());
     verdict.put(&mut answer);
+    let explainer = Explainer::asked(given, &atlas);
     let page = listing::page(given, walked.found.len())?;
     answer.shown(page.len(), walked.found.len(), "callees");
-    let rows = listing::put_found(&mut answer, view, "proved", &walked.found, page.clone(), listing::End::Target);
+    let rows = listing::put_found(
+        &mut answer,
+        view,
+        "proved",
+        &walked.found,
+        page.clone(),
+        listing::End::Target,
+        explainer.as_ref(),
+    );
     answer.field("callees", rows);
     listing::put_next(&mut answer, page, walked.found.len());
-    let open: Vec<&Unproved> = rest.unproved.iter().collect();
-    let shown: Vec<Value> = listing::put_unproved(&mut answer, view, &open);
-    answer.field("unproved", json::object([("total", open.len().into()), ("shown", shown.into())]));
-    answer.field("candidates", walked.n_weak);
+    listing::put_open(&mut answer, view, &open, &weak);
     put_outside(&mut answer, &rest.outside);
     Ok(answer)
 }

@@ -1,9 +1,7 @@
 //! `callers_of`: what uses a symbol, how surely, and what may use it.
 
-use serde_json::Value;
-
 use crate::base::error::Result;
-use crate::report::json;
+use crate::tools::implicit;
 use crate::tools::links::{self, Walk};
 use crate::tools::listing;
 use crate::tools::param::{self, Given, Param, ParamKind};
@@ -11,6 +9,7 @@ use crate::tools::show;
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::verdict::Verdict;
+use crate::tools::why::{self, Explainer};
 use crate::view::SymbolRef;
 
 pub const TOOL: Tool = Tool {
@@ -36,6 +35,7 @@ pub const PARAMS: &[Param] = &[
     param::PATH,
     param::LANG,
     param::KIND,
+    why::WHY,
 ];
 
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
@@ -71,19 +71,28 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     verdict.cause(open.len(), "unproved_references", || {
         format!("{} may mean {noun}", show::count(open.len(), "unproved reference"))
     });
-    verdict.cause(walked.n_weak, "candidates", || {
-        format!("{} may mean {noun}", show::count(walked.n_weak, "candidate edge"))
-    });
+    let weak = listing::weak_beside(view, &walked.weak, &open, given, listing::End::Source);
+    verdict
+        .cause(weak.len(), "candidates", || format!("{} may mean {noun}", show::count(weak.len(), "candidate edge")));
+    let n_implicit = targets.iter().filter(|at| implicit::is_called_by_language(view, **at)).count();
+    verdict.cause(n_implicit, "implicit_calls", || format!("the language itself may call {noun}, unwritten"));
     verdict.unseen(view, view.file(targets[0].file).dialect.language());
     verdict.put(&mut answer);
+    let explainer = Explainer::asked(given, &atlas);
     let page = listing::page(given, walked.found.len())?;
     answer.shown(page.len(), walked.found.len(), "callers");
-    let rows = listing::put_found(&mut answer, view, "proved", &walked.found, page.clone(), listing::End::Source);
+    let rows = listing::put_found(
+        &mut answer,
+        view,
+        "proved",
+        &walked.found,
+        page.clone(),
+        listing::End::Source,
+        explainer.as_ref(),
+    );
     answer.field("callers", rows);
     listing::put_next(&mut answer, page, walked.found.len());
-    let shown: Vec<Value> = listing::put_unproved(&mut answer, view, &open);
-    answer.field("unproved", json::object([("total", open.len().into()), ("shown", shown.into())]));
-    answer.field("candidates", walked.n_weak);
+    listing::put_open(&mut answer, view, &open, &weak);
     let outside = same.n_external;
     answer.line(match outside {
         0 => "outside: callers in other repositories are not seen".to_owned(),

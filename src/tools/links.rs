@@ -40,8 +40,8 @@ pub struct Found {
 pub struct Walked {
     /// Sorted by (depth, path, row, test block).
     pub found: Vec<Found>,
-    /// Edges of layer candidate, or below the floor, that were passed over.
-    pub n_weak: usize,
+    /// Edges of layer candidate, or below the floor, that were passed over at the first step.
+    pub weak: Vec<Edge>,
 }
 
 /// Whether an edge makes its source a user of its target's code.
@@ -84,7 +84,7 @@ pub fn callers(
                         continue;
                     }
                     if !is_walked(edge, &walk) {
-                        walked.n_weak += usize::from(depth == 1);
+                        walked.weak.extend((depth == 1).then(|| edge.clone()));
                         continue;
                     }
                     level
@@ -124,7 +124,7 @@ pub fn callees(view: &View, graph: &Graph, sources: &[SymbolRef], walk: Walk) ->
                     continue;
                 }
                 if !is_walked(edge, &walk) {
-                    walked.n_weak += usize::from(depth == 1);
+                    walked.weak.extend((depth == 1).then(|| edge.clone()));
                     continue;
                 }
                 let mut ends = vec![(edge.to, false)];
@@ -168,6 +168,8 @@ fn close(
             walked.found.push(found);
         }
     }
+    walked.weak.sort();
+    walked.weak.dedup();
     // A file's own code is called by nobody: its importers run it, which impact follows.
     *frontier = fresh.iter().copied().filter(|at| at.symbol.index() > 0 && seen.insert(*at)).collect();
 }
@@ -218,7 +220,7 @@ fn is_constructor(view: &View, at: SymbolRef) -> bool {
 }
 
 /// The constructors of a class.
-fn constructors(view: &View, class: SymbolRef) -> Vec<SymbolRef> {
+pub fn constructors(view: &View, class: SymbolRef) -> Vec<SymbolRef> {
     let facts = view.facts(class.file);
     (class.symbol.index() + 1..facts.symbols.len())
         .map(|row| SymbolRef { file: class.file, symbol: Id::new(row) })
@@ -228,7 +230,8 @@ fn constructors(view: &View, class: SymbolRef) -> Vec<SymbolRef> {
         .collect()
 }
 
-fn class_of_constructor(view: &View, at: SymbolRef) -> Option<SymbolRef> {
+/// The class that a constructor makes instances of; `None` for anything else.
+pub fn class_of_constructor(view: &View, at: SymbolRef) -> Option<SymbolRef> {
     if !is_constructor(view, at) {
         return None;
     }
@@ -289,8 +292,12 @@ pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> Same
     for unproved in &graph.unproved {
         if file != Some(unproved.from.file) {
             file = Some(unproved.from.file);
-            let known = &view.facts(unproved.from.file).names;
-            ids = (0..known.len()).filter(|at| names.contains(&*known[*at])).map(NameId::new).collect();
+            let facts = view.facts(unproved.from.file);
+            ids = (0..facts.names.len()).filter(|at| names.contains(&*facts.names[*at])).map(NameId::new).collect();
+            // Imported under another name from where nothing is known: it may still be this one.
+            let renamed = facts.imports.iter().filter(|import| import.name.is_some_and(|name| ids.contains(&name)));
+            let locals: Vec<NameId> = renamed.filter_map(|import| import.local).collect();
+            ids.extend(locals);
         }
         let language = view.file(unproved.from.file).dialect.language();
         if !ids.contains(&unproved.name) || !languages.iter().any(|own| own.shares_names_with(language)) {

@@ -6,13 +6,14 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::graph::edge::{Edge, Layer, Unproved};
+use crate::graph::edge::{Edge, Layer, Strategy, Unproved};
 use crate::report::{json, sanitize};
 use crate::tools::links::Found;
 use crate::tools::param::Given;
 use crate::tools::show;
 use crate::tools::target::{self, Target};
 use crate::tools::tool::Answer;
+use crate::tools::why::Explainer;
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// How many are listed when no limit is given.
@@ -106,6 +107,7 @@ pub fn put_found(
     found: &[Found],
     page: Range<usize>,
     end: End,
+    explainer: Option<&Explainer<'_>>,
 ) -> Vec<Value> {
     let n_likely = found.iter().filter(|found| found.sites.iter().all(|edge| edge.layer != Layer::Proved)).count();
     if !found.is_empty() {
@@ -115,8 +117,11 @@ pub fn put_found(
     let rows = &found[page];
     for row in rows {
         answer.line(format!("  {}", found_line(view, row, end)));
+        if let Some(explainer) = explainer {
+            explainer.lines(&row.sites.iter().collect::<Vec<_>>()).into_iter().for_each(|line| answer.line(line));
+        }
     }
-    rows.iter().map(|row| found_json(view, row)).collect()
+    rows.iter().map(|row| found_json(view, row, explainer)).collect()
 }
 
 fn found_line(view: &View, found: &Found, end: End) -> String {
@@ -154,7 +159,7 @@ fn found_line(view: &View, found: &Found, end: End) -> String {
     line
 }
 
-fn found_json(view: &View, found: &Found) -> Value {
+fn found_json(view: &View, found: &Found, explainer: Option<&Explainer<'_>>) -> Value {
     let mut row = show::symbol_json(view, found.at);
     if let Value::Object(fields) = &mut row {
         fields.insert("depth".to_owned(), found.depth.into());
@@ -163,29 +168,91 @@ fn found_json(view: &View, found: &Found) -> Value {
         if let Some(block) = found.test_block {
             fields.insert("test".to_owned(), show::test_title(view.facts(found.at.file), block).into());
         }
-        fields.insert("sites".to_owned(), found.sites.iter().map(|edge| site_json(view, edge)).collect());
+        fields.insert("sites".to_owned(), found.sites.iter().map(|edge| site_json(view, edge, explainer)).collect());
     }
     row
 }
 
-fn site_json(view: &View, edge: &Edge) -> Value {
-    json::object([
+fn site_json(view: &View, edge: &Edge, explainer: Option<&Explainer<'_>>) -> Value {
+    let mut site = json::object([
         ("file", show::path(view, edge.from).into()),
         ("line", edge.line.into()),
         ("kind", edge.kind.as_str().into()),
         ("confidence", json::decimal(edge.confidence.as_f64())),
         ("layer", edge.layer.as_str().into()),
         ("strategy", edge.strategy.as_str().into()),
+    ]);
+    if let (Value::Object(fields), Some(explainer)) = (&mut site, explainer) {
+        fields.insert("why".to_owned(), explainer.json(edge));
+    }
+    site
+}
+
+/// Adds what is open: unproved references, and edges that are too weak for the list, each with
+/// their total and the first ones.
+pub fn put_open(answer: &mut Answer, view: &View, open: &[&Unproved], weak: &[&Edge]) {
+    let rows = put_unproved(answer, view, open, weak.is_empty());
+    answer.field("unproved", json::object([("total", open.len().into()), ("shown", rows.into())]));
+    if !weak.is_empty() {
+        answer.line(format!(
+            "candidates: {}{} (`--min-confidence 0` walks them too)",
+            weak.len(),
+            first_of(weak.len())
+        ));
+    }
+    let mut rows = Vec::new();
+    for edge in weak.iter().take(MAX_UNPROVED) {
+        answer.line(format!("  {}", edge_line(view, edge)));
+        rows.push(edge_json(view, edge));
+    }
+    answer.field("candidates", weak.len());
+    answer.field("candidate_edges", rows);
+}
+
+/// The weak edges that no open reference stands for already, among those that pass the filters.
+pub fn weak_beside<'e>(view: &View, weak: &'e [Edge], open: &[&Unproved], given: &Given, end: End) -> Vec<&'e Edge> {
+    weak.iter()
+        .filter(|edge| fits(view, if end == End::Source { edge.from } else { edge.to }, given))
+        .filter(|edge| {
+            edge.strategy != Strategy::Candidates
+                || !open.iter().any(|unproved| (unproved.from, unproved.line) == (edge.from, edge.line))
+        })
+        .collect()
+}
+
+/// `src/a.py:3 f calls C.m (0.1 overload)`.
+pub fn edge_line(view: &View, edge: &Edge) -> String {
+    let confidence = json::compact(&json::decimal(edge.confidence.as_f64()));
+    let (path, owner) = (show::path(view, edge.from), show::qualname(view, edge.from));
+    let (kind, to, strategy) = (edge.kind.as_str(), show::qualname(view, edge.to), edge.strategy.as_str());
+    format!("{path}:{} {owner} {kind} {to} ({confidence} {strategy})", edge.line)
+}
+
+/// An edge as a row of JSON, seen from its target.
+pub fn edge_json(view: &View, edge: &Edge) -> Value {
+    json::object([
+        ("file", show::path(view, edge.from).into()),
+        ("line", edge.line.into()),
+        ("qualname", show::qualname(view, edge.from).into()),
+        ("kind", edge.kind.as_str().into()),
+        ("to", show::qualname(view, edge.to).into()),
+        ("confidence", json::decimal(edge.confidence.as_f64())),
+        ("layer", edge.layer.as_str().into()),
+        ("strategy", edge.strategy.as_str().into()),
     ])
 }
 
-/// Adds the first unproved references and their total, and gives their JSON.
-pub fn put_unproved(answer: &mut Answer, view: &View, open: &[&Unproved]) -> Vec<Value> {
-    if open.is_empty() {
-        answer.line("unproved: none");
-    } else {
-        let more = if open.len() > MAX_UNPROVED { format!(", the first {MAX_UNPROVED}") } else { String::new() };
-        answer.line(format!("unproved: {}{more}", open.len()));
+fn first_of(n: usize) -> String {
+    if n > MAX_UNPROVED { format!(", the first {MAX_UNPROVED}") } else { String::new() }
+}
+
+/// Adds the first unproved references and their total, and gives their JSON; says "none" where
+/// there is nothing open at all.
+fn put_unproved(answer: &mut Answer, view: &View, open: &[&Unproved], says_none: bool) -> Vec<Value> {
+    match open.is_empty() {
+        true if says_none => answer.line("unproved: none"),
+        true => {}
+        false => answer.line(format!("unproved: {}{}", open.len(), first_of(open.len()))),
     }
     let mut rows = Vec::new();
     for unproved in open.iter().take(MAX_UNPROVED) {

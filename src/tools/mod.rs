@@ -2,16 +2,20 @@
 
 pub mod callees;
 pub mod callers;
+pub mod compare_scip;
+pub mod compare_text;
 pub mod find_symbol;
 pub mod get_context;
 pub mod get_symbol;
 pub mod impact_of;
+pub mod implicit;
 pub mod index_status;
 pub mod links;
 pub mod listing;
 pub mod param;
 pub mod queries;
 pub mod repo_map;
+pub mod scip_export;
 pub mod sheet;
 pub mod show;
 pub mod suggest;
@@ -19,6 +23,7 @@ pub mod target;
 pub mod target_text;
 pub mod tool;
 pub mod verdict;
+pub mod why;
 
 use crate::tools::tool::Tool;
 

@@ -7,12 +7,14 @@ use serde_json::Value;
 use crate::atlas::Atlas;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::facts::table::Id;
-use crate::graph::edge::EdgeKind;
+use crate::graph::edge::{Edge, EdgeKind};
 use crate::report::{json, sanitize};
-use crate::tools::links::{self, Walk};
+use crate::tools::links::{self, SameName, Walk};
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
+use crate::tools::verdict::Verdict;
+use crate::tools::why::{self, Explainer};
 use crate::tools::{get_symbol, listing, show};
 use crate::view::{FileIdx, SymbolRef};
 
@@ -42,7 +44,17 @@ pub const REFS: Tool = Tool {
     name: "refs",
     title: "References to a symbol",
     description: "Every edge that ends at a symbol, imports included, a line each.",
-    params: &[TARGET, FILE, param::LIMIT, param::CURSOR, param::MIN_CONFIDENCE, param::PATH, param::LANG, param::KIND],
+    params: &[
+        TARGET,
+        FILE,
+        param::LIMIT,
+        param::CURSOR,
+        param::MIN_CONFIDENCE,
+        param::PATH,
+        param::LANG,
+        param::KIND,
+        why::WHY,
+    ],
     form: Form::Text,
     run: run_refs,
 };
@@ -133,40 +145,41 @@ fn run_refs(desk: &Desk, given: &Given) -> Result<Answer> {
     let mut edges: Vec<_> = symbols
         .iter()
         .flat_map(|at| atlas.graph.edges_to(*at))
-        .filter(|edge| edge.confidence.as_f64() >= floor && listing::fits(view, edge.from, given))
+        .filter(|edge| listing::fits(view, edge.from, given))
         .filter(|edge| !matches!(target, Target::File(file) if edge.from.file == file))
         .collect();
     edges.sort();
+    let (edges, weak): (Vec<&Edge>, Vec<&Edge>) = edges.into_iter().partition(|edge| edge.confidence.as_f64() >= floor);
     let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     listing::put_target(&mut answer, view, &target);
+    let same = match &target {
+        Target::Symbols(_) => links::unproved_named(view, &atlas.graph, &symbols),
+        Target::File(_) => SameName::default(),
+    };
+    let open: Vec<_> = same.open.iter().filter(|unproved| listing::fits(view, unproved.from, given)).collect();
+    let mut verdict = Verdict::default();
+    verdict.cause(open.len(), "unproved_references", || {
+        format!("{} may mean it", show::count(open.len(), "unproved reference"))
+    });
+    verdict.cause(weak.len(), "candidates", || format!("{} may mean it", show::count(weak.len(), "candidate edge")));
+    verdict.unseen(view, view.file(symbols[0].file).dialect.language());
+    verdict.put(&mut answer);
+    let explainer = Explainer::asked(given, &atlas);
     let page = listing::page(given, edges.len())?;
     answer.shown(page.len(), edges.len(), "references");
     let mut rows = Vec::new();
     for edge in &edges[page.clone()] {
-        let confidence = json::decimal(edge.confidence.as_f64());
-        let (path, owner) = (show::path(view, edge.from), show::qualname(view, edge.from));
-        let strategy = edge.strategy.as_str();
-        let line = edge.line;
-        answer.line(format!("{path}:{line} {owner} {} ({confidence} {strategy})", edge.kind.as_str()));
-        rows.push(json::object([
-            ("file", path.into()),
-            ("line", line.into()),
-            ("qualname", owner.into()),
-            ("kind", edge.kind.as_str().into()),
-            ("to", show::qualname(view, edge.to).into()),
-            ("confidence", confidence),
-            ("layer", edge.layer.as_str().into()),
-            ("strategy", strategy.into()),
-        ]));
+        answer.line(listing::edge_line(view, edge));
+        let mut row = listing::edge_json(view, edge);
+        if let (Value::Object(fields), Some(explainer)) = (&mut row, &explainer) {
+            explainer.lines(&[edge]).into_iter().for_each(|line| answer.line(line));
+            fields.insert("why".to_owned(), explainer.json(edge));
+        }
+        rows.push(row);
     }
     answer.field("references", rows);
     listing::put_next(&mut answer, page, edges.len());
-    let same = links::unproved_named(view, &atlas.graph, &symbols);
-    if matches!(target, Target::Symbols(_)) {
-        let open: Vec<_> = same.open.iter().filter(|unproved| listing::fits(view, unproved.from, given)).collect();
-        let shown: Vec<Value> = listing::put_unproved(&mut answer, view, &open);
-        answer.field("unproved", json::object([("total", open.len().into()), ("shown", shown.into())]));
-    }
+    listing::put_open(&mut answer, view, &open, &weak);
     Ok(answer)
 }
 
@@ -232,10 +245,10 @@ fn run_neighborhood(desk: &Desk, given: &Given) -> Result<Answer> {
     let n_shown = callers.len().min(limit) + callees.len().min(limit);
     answer.shown(n_shown, callers.len() + callees.len(), "neighbors");
     let page = 0..callers.len().min(limit);
-    let rows = listing::put_found(&mut answer, view, "callers", &callers, page, listing::End::Source);
+    let rows = listing::put_found(&mut answer, view, "callers", &callers, page, listing::End::Source, None);
     answer.field("callers", rows);
     let page = 0..callees.len().min(limit);
-    let rows = listing::put_found(&mut answer, view, "callees", &callees, page, listing::End::Target);
+    let rows = listing::put_found(&mut answer, view, "callees", &callees, page, listing::End::Target, None);
     answer.field("callees", rows);
     for (name, up) in [("overrides", true), ("overridden_by", false)] {
         let mut ends: Vec<SymbolRef> = symbols

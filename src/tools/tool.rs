@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use crate::atlas::{Atlas, AtlasSource};
-use crate::base::error::Result;
+use crate::atlas::{Atlas, AtlasSource, StoreFigures};
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::path::RepoPath;
 use crate::impact::policy;
 use crate::rank::files;
 use crate::report::text::{Headline, Shown};
-use crate::report::{json, text};
+use crate::report::{json, sanitize, text};
 use crate::tools::param::{Given, Param};
 
 /// A tool: the same thing over MCP and as a command.
@@ -75,6 +76,11 @@ impl Desk {
         Desk { source, options, last: Mutex::new(None) }
     }
 
+    /// A desk that answers from what is indexed already, marked stale where that is not all.
+    pub fn stale(&self) -> Desk {
+        Desk::new(Arc::new(Stale(Arc::clone(&self.source))), self.options.clone())
+    }
+
     /// The atlas to answer from: the tree as it is now, or, where `fresh` is explicitly false,
     /// the one of the last answer if there was any.
     ///
@@ -88,6 +94,32 @@ impl Desk {
         let atlas = self.source.fresh()?;
         *last = Some(Arc::clone(&atlas));
         Ok(atlas)
+    }
+}
+
+/// A source whose tree of now is what of it is indexed.
+struct Stale(Arc<dyn AtlasSource + Send + Sync>);
+
+impl AtlasSource for Stale {
+    fn fresh(&self) -> Result<Arc<Atlas>> {
+        self.0.indexed()
+    }
+
+    fn at(&self, revision: &str) -> Result<Arc<Atlas>> {
+        let what = format!("`{}` waits for the index that is being made", sanitize::line(revision, 80));
+        Err(Error::new(ErrorKind::CannotAnswer, what).hint("ask again in a while: the work goes on"))
+    }
+
+    fn merge_base(&self, one: &str, other: &str) -> Result<String> {
+        self.0.merge_base(one, other)
+    }
+
+    fn read(&self, atlas: &Atlas, path: &RepoPath) -> Result<Vec<u8>> {
+        self.0.read(atlas, path)
+    }
+
+    fn store(&self) -> Option<StoreFigures> {
+        self.0.store()
     }
 }
 

@@ -1,0 +1,107 @@
+//! Which reference of a file gave which edges: linking one file again, reference by reference,
+//! for those who show sites to the column.
+
+use std::collections::HashMap;
+
+use crate::graph::compiled::{self, FileWords};
+use crate::graph::edge::{Edge, EdgeKind, Graph};
+use crate::graph::link::{FileLink, Linker};
+use crate::graph::modules::Modules;
+use crate::graph::names::Names;
+use crate::graph::queries::{Denoted, Query, Session, Shared};
+use crate::view::{FileIdx, SymbolRef, View};
+
+/// What is needed to link files of one view again.
+pub struct Tracer<'v> {
+    pub view: &'v View,
+    pub shared: Shared<'v>,
+    words: HashMap<FileIdx, FileWords>,
+    compiled: Vec<(FileIdx, u32)>,
+}
+
+/// A reference with the edges that it gave.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    /// Its row among the file's references.
+    pub reference: usize,
+    pub edges: Vec<Edge>,
+}
+
+/// A name of an import with the symbols that it brings in.
+#[derive(Clone, Debug)]
+pub struct TracedImport {
+    /// Its row among the file's imports.
+    pub import: usize,
+    pub symbols: Vec<SymbolRef>,
+}
+
+impl<'v> Tracer<'v> {
+    /// A tracer of a view and the graph that it was linked to.
+    pub fn new(view: &'v View, graph: &Graph) -> Self {
+        let shared = Shared::new(Names::new(view), Modules::new(view));
+        let compiled = graph.compiled.clone();
+        Tracer { view, shared, words: compiled::words(view, &compiled), compiled }
+    }
+
+    /// The references of a file that give edges, in order. As linking the whole view finds them;
+    /// guesses of names are not among them.
+    pub fn references(&self, file: FileIdx) -> Vec<Traced> {
+        let mut traced = Vec::new();
+        self.linker(file).each_reference(|row, _, link| {
+            let edges = std::mem::take(&mut link.edges);
+            if !edges.is_empty() {
+                traced.push(Traced { reference: row, edges });
+            }
+        });
+        traced
+    }
+
+    /// The imports of a file that bring in symbols, in order.
+    pub fn imports(&self, file: FileIdx) -> Vec<TracedImport> {
+        let mut session = Session::new(&self.shared);
+        let rows = 0..self.view.facts(file).imports.len();
+        let symbols_of = |import: usize| {
+            session.refuel();
+            let denoted = session.denoted(Query::Import(file, import as u32));
+            let symbol = |denoted: &Denoted| match denoted {
+                Denoted::Symbol(at) => Some(*at),
+                _ => None,
+            };
+            denoted.iter().filter_map(symbol).collect()
+        };
+        let traced = rows.map({
+            let mut symbols_of = symbols_of;
+            move |import| TracedImport { import, symbols: symbols_of(import) }
+        });
+        traced.filter(|traced| !traced.symbols.is_empty()).collect()
+    }
+
+    /// The compiler's words on a file, if an index is believed for it.
+    pub fn words(&self, file: FileIdx) -> Option<&FileWords> {
+        self.words.get(&file)
+    }
+
+    /// The compiler that is believed for a file.
+    pub fn compiler_of(&self, file: FileIdx) -> Option<&str> {
+        let at = self.compiled.binary_search_by_key(&file, |row| row.0).ok()?;
+        Some(&self.view.compilers.get(self.compiled[at].1 as usize)?.tool)
+    }
+
+    fn linker(&self, file: FileIdx) -> Linker<'_, 'v> {
+        Linker {
+            session: Session::new(&self.shared),
+            view: self.view,
+            file,
+            link: FileLink::default(),
+            words: self.words.get(&file),
+        }
+    }
+}
+
+/// Whether an edge stands for a reference of the source, and not for a declaration as such.
+pub fn is_written(edge: &Edge) -> bool {
+    match edge.kind {
+        EdgeKind::Calls | EdgeKind::Extends | EdgeKind::Imports | EdgeKind::References => true,
+        EdgeKind::Overrides | EdgeKind::Tests => false,
+    }
+}
