@@ -90,6 +90,8 @@ fn a_compilers_word_is_taken_while_what_it_saw_is_unchanged() {
     assert_eq!((&report["scip"][0]["documents"], &report["scip"][0]["tool"]), (&3.into(), &"hand 1".into()));
     let taken = edges_of_use(&scratch);
     assert_eq!(taken, [("Box.open".to_owned(), "compiler".to_owned())]);
+    let status = ok(&scratch, &["status"]);
+    assert!(status.contains("compiler: hand 1, believed for 3 of 3 files\n"), "{status}");
     let row = ok(&scratch, &["query", "callers", "Box.open"]);
     assert!(row.contains("use.py:5 use calls (1 compiler)"), "{row}");
 

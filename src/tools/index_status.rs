@@ -58,6 +58,7 @@ pub fn answer(atlas: &Atlas, deleted: &[String], store_bytes: Option<u64>, budge
             .collect()
     });
     put_graph(&mut answer, atlas);
+    put_compilers(&mut answer, atlas);
     put_paths(&mut answer, "dirty", "not as committed", {
         let files = view.files.iter().filter(|file| file.dirty).map(|file| &file.path);
         let others = view.others.iter().filter(|other| other.dirty).map(|other| &other.path);
@@ -144,6 +145,23 @@ fn put_graph(answer: &mut Answer, atlas: &Atlas) {
     answer.field("unproved", n_unproved);
     answer.field("unresolved_ratio", json::decimal(ratio));
     answer.field("external", n_external);
+}
+
+/// What compilers said beside the shards, and for how many files it still holds.
+fn put_compilers(answer: &mut Answer, atlas: &Atlas) {
+    let mut rows = Vec::new();
+    for (at, program) in atlas.view.compilers.iter().enumerate() {
+        let n_believed = atlas.graph.compiled.iter().filter(|(_, taken)| *taken == at as u32).count();
+        let tool = sanitize::line(&program.tool, 80);
+        let n_documents = program.documents.len();
+        answer.line(format!("compiler: {tool}, believed for {n_believed} of {}", show::count(n_documents, "file")));
+        rows.push(json::object([
+            ("tool", tool.into()),
+            ("documents", n_documents.into()),
+            ("believed", n_believed.into()),
+        ]));
+    }
+    answer.field("compilers", rows);
 }
 
 /// Adds a list of paths with a remark each: total and the first ones.
