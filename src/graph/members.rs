@@ -124,12 +124,12 @@ impl Session<'_, '_> {
         Member::found(found.into_iter().map(Denoted::Symbol).collect())
     }
 
-    /// Whether a Python field has no declaration: only methods assign it, without a type.
+    /// Whether a field has no declaration: only methods assign it, without a type.
     fn is_only_assigned(&self, at: SymbolRef) -> bool {
         let facts = self.shared.names.view.facts(at.file);
         let symbol = facts.symbol(at.symbol);
         let mut bindings = self.shared.names.file(at.file).bindings_of(at.symbol).peekable();
-        Family::of(facts.dialect) == Family::Python
+        Family::of(facts.dialect) != Family::Java
             && symbol.kind == SymbolKind::Field
             && symbol.ty.is_none()
             && bindings.peek().is_some()

@@ -56,7 +56,9 @@ impl Walk<'_> {
         binding.name = name;
         binding.target = if name.is_some() { None } else { Some(target) };
         binding.value = Some(right_expr);
-        binding.symbol = symbol;
+        let field = chain.as_deref().filter(|_| symbol.is_none());
+        let field = field.and_then(|chain| self.assigned_field(b, chain, left, outer));
+        binding.symbol = symbol.or(field);
         b.bind(binding, &[]);
         // `exports = x` alone exports nothing; in `exports = module.exports = x` the second does.
         let own = chain.as_deref() != Some("exports");

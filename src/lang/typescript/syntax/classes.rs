@@ -143,6 +143,7 @@ impl Walk<'_> {
         let depth = std::mem::replace(&mut self.depth_in_functions, 0);
         let var_scope = std::mem::replace(&mut self.var_scope, scope);
         if let Some(body) = self.field(node, self.f.body) {
+            self.note_members(scope, body);
             self.class_body(b, body);
         }
         self.var_scope = var_scope;

@@ -6,6 +6,7 @@ mod calls;
 mod classes;
 mod damage;
 mod expressions;
+mod fields;
 mod functions;
 mod jsx;
 pub(super) mod kinds;
@@ -50,6 +51,7 @@ pub fn lower(dialect: Dialect, tree: &Tree, source: &[u8], builder: &mut FactsBu
         assigned_symbol: None,
         conditions: 0,
         ambient: dialect == Dialect::Dts,
+        members: fields::Members::new(dialect),
     };
     walk.references_in_directives(builder, tree.root_node());
     walk.statements(builder, tree.root_node(), 0);
@@ -93,6 +95,7 @@ struct Walk<'s> {
     conditions: u32,
     /// Whether declarations have no implementation: a declaration file, `declare` around.
     ambient: bool,
+    members: fields::Members,
 }
 
 /// What a definition is made of; [`Walk::define`] adds place, doc and flags of its context.
