@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::facts::model::{
-    ExprId, ExprKind, ImportKind, LiteralKind, NarrowingKind, Role, ScopeId, ScopeKind, SeqKind, SymbolId,
+    ExprId, ExprKind, ImportKind, LiteralKind, NameId, NarrowingKind, Role, ScopeId, ScopeKind, SeqKind, SymbolId,
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
@@ -60,6 +60,9 @@ impl Session<'_, '_> {
             }
             ExprKind::Attr => {
                 let (Some(base), Some(name)) = (first, row.name) else { return Set::unknown() };
+                if self.is_module_exports(base, name, place) {
+                    return self.own_exports(place.file);
+                }
                 let receivers = self.eval(base, place);
                 let set = self.attribute(&receivers, self.shared.names.text(place.file, name), place.file);
                 self.narrow(expr, place, set)
@@ -175,9 +178,31 @@ impl Session<'_, '_> {
             if meaning.declared {
                 return Set::unknown();
             }
+            if family == Family::Ecma && text == "exports" {
+                return self.own_exports(place.file);
+            }
             return builtins::global(family, text).unwrap_or_else(Set::unknown);
         }
         let sets: Vec<Set> = meaning.denoted.iter().map(|d| self.denoted_value(d)).collect();
+        Set::union(sets)
+    }
+
+    /// Whether a member is CommonJS's own `module.exports`.
+    fn is_module_exports(&mut self, base: ExprId, name: NameId, place: Place) -> bool {
+        let facts = self.shared.names.view.facts(place.file);
+        let row = facts.expr(base);
+        if Family::of(facts.dialect) != Family::Ecma || row.kind != ExprKind::Name || facts.name(name) != "exports" {
+            return false;
+        }
+        let Some(module) = row.name.filter(|name| facts.name(*name) == "module") else { return false };
+        !self.name_meaning(place, module, Space::Value).declared
+    }
+
+    /// What `exports` and `module.exports` are in a CommonJS module: what is assigned to the
+    /// latter, else the module.
+    fn own_exports(&mut self, file: FileIdx) -> Set {
+        let whole = self.whole_module(file, ImportKind::Require);
+        let sets: Vec<Set> = whole.iter().map(|denoted| self.denoted_value(denoted)).collect();
         Set::union(sets)
     }
 
@@ -206,7 +231,9 @@ impl Session<'_, '_> {
                 ScopeKind::Function => {
                     let in_member =
                         row.parent.is_some_and(|p| matches!(facts.scope(p).kind, ScopeKind::Class | ScopeKind::Object));
-                    if !in_member && Family::of(facts.dialect) == Family::Ecma {
+                    let lambda = self.shared.names.file(place.file).expr_of_scope(id);
+                    let is_arrow = lambda.is_some_and(|lambda| facts.expr(lambda).detail == 1);
+                    if !in_member && !is_arrow && Family::of(facts.dialect) == Family::Ecma {
                         return self.values(Query::This(SymbolRef { file: place.file, symbol: row.owner }));
                     }
                 }

@@ -5,7 +5,7 @@ use crate::graph::builtins;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::value::{Set, Value, no_args};
+use crate::graph::value::{Args, Set, Value, no_args};
 use crate::view::SymbolRef;
 use std::sync::Arc;
 
@@ -40,6 +40,18 @@ impl Env {
         self
     }
 
+    /// What is known of a symbol's own type parameters, by position.
+    fn of_owner(&self, owner: SymbolRef) -> Args {
+        let start = self.0.partition_point(|row| row.0 < (owner, 0));
+        let rows = self.0[start..].iter().take_while(|row| row.0.0 == owner && row.0.1 != SELF);
+        let mut args = Vec::new();
+        for ((_, at), set) in rows {
+            args.resize(*at as usize, Set::unknown());
+            args.push(set.clone());
+        }
+        Arc::from(args)
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -60,6 +72,11 @@ pub fn substitute(set: &Set, env: &Env) -> Set {
         Value::ExternalInstance(name, args) => {
             Set::one(Value::ExternalInstance(name.clone(), substitute_all(args, env)))
         }
+        Value::Shape(file, ty, owner, args) if args.is_empty() => {
+            let args = env.of_owner(SymbolRef { file: *file, symbol: *owner });
+            Set::one(Value::Shape(*file, *ty, *owner, args))
+        }
+        Value::Shape(file, ty, owner, args) => Set::one(Value::Shape(*file, *ty, *owner, substitute_all(args, env))),
         Value::Bound(function, receiver) => {
             let receiver = substitute(&Set::one((**receiver).clone()), env);
             receiver.flat_map(|receiver| Set::one(Value::Bound(*function, Arc::new(receiver.clone()))))
@@ -73,9 +90,9 @@ pub fn substitute_all(args: &[Set], env: &Env) -> Arc<[Set]> {
     args.iter().map(|arg| substitute(arg, env)).collect()
 }
 
-fn mentions_param(value: &Value) -> bool {
+pub fn mentions_param(value: &Value) -> bool {
     match value {
-        Value::TypeParam(..) => true,
+        Value::TypeParam(..) | Value::Shape(..) => true,
         Value::Instance(_, args) | Value::ExternalInstance(_, args) => {
             args.iter().any(|arg| arg.values().iter().any(mentions_param))
         }
@@ -120,6 +137,11 @@ impl Session<'_, '_> {
     pub fn env_of(&mut self, receiver: &Value, class: SymbolRef) -> Env {
         let mut env = Env::default();
         env.add((class, SELF), Set::one(receiver.clone()));
+        if let Value::Shape(file, _, owner, args) = receiver {
+            for (at, arg) in args.iter().enumerate() {
+                env.add((SymbolRef { file: *file, symbol: *owner }, at as u32), arg.clone());
+            }
+        }
         if let Value::Instance(own, args) = receiver {
             let own_params = self.class_params(*own);
             let mut own_env = Env::default();
@@ -261,7 +283,7 @@ impl Session<'_, '_> {
 }
 
 /// The type parameters that a symbol declares, in order.
-fn type_params_of(facts: &FileFacts, owner: SymbolId) -> &[TypeParam] {
+pub fn type_params_of(facts: &FileFacts, owner: SymbolId) -> &[TypeParam] {
     let start = facts.type_params.partition_point(|p| p.owner < owner);
     let end = facts.type_params.partition_point(|p| p.owner <= owner);
     &facts.type_params[start..end]

@@ -31,6 +31,7 @@ pub mod record;
 pub mod relink;
 pub mod resolve;
 pub mod scope;
+pub mod signatures;
 pub mod solve;
 pub mod trace;
 pub mod types;

@@ -18,13 +18,15 @@ pub struct Targets {
     pub strategy: Strategy,
     /// Of several targets exactly one is meant, and which is not known.
     pub ambiguous: bool,
+    /// They are not what the callee names, but what a local name in its place holds.
+    pub held: bool,
     /// Why there may be more, or none.
     pub missing: Option<Receiver>,
 }
 
 impl Targets {
     fn none(missing: Option<Receiver>) -> Self {
-        Targets { symbols: Vec::new(), strategy: Strategy::Scope, ambiguous: false, missing }
+        Targets { symbols: Vec::new(), strategy: Strategy::Scope, ambiguous: false, held: false, missing }
     }
 }
 
@@ -225,6 +227,7 @@ impl Session<'_, '_> {
             let set = self.eval(callee, place);
             targets = self.of_values(&set, Strategy::InferredType);
             targets.missing = None;
+            targets.held = family == Family::Ecma;
         }
         targets
     }
@@ -251,7 +254,7 @@ impl Session<'_, '_> {
         }
         symbols.sort_unstable();
         let missing = (symbols.is_empty() && external).then_some(Receiver::External);
-        Targets { symbols, strategy: Strategy::SelfMember, ambiguous: false, missing }
+        Targets { symbols, strategy: Strategy::SelfMember, ambiguous: false, held: false, missing }
     }
 
     fn resolve_java_call(&mut self, call: ExprId, callee: ExprId, place: Place) -> Targets {
@@ -313,7 +316,13 @@ impl Session<'_, '_> {
         let classes: std::collections::BTreeSet<_> =
             symbols.iter().map(|at| (at.file, self.shared.names.view.symbol(*at).parent)).collect();
         let ambiguous = symbols.len() > classes.len();
-        Targets { symbols, strategy: if ambiguous { Strategy::Overload } else { strategy }, ambiguous, missing: None }
+        Targets {
+            symbols,
+            strategy: if ambiguous { Strategy::Overload } else { strategy },
+            ambiguous,
+            held: false,
+            missing: None,
+        }
     }
 
     /// Resolves a string shaped like a module path (`mock.patch("a.b.c")`, `jest.mock("./x")`).
@@ -358,5 +367,5 @@ pub fn symbols_of(denoted: &[Denoted], strategy: Strategy) -> Targets {
         denoted.iter().filter_map(|d| if let Denoted::Symbol(at) = d { Some(*at) } else { None }).collect();
     symbols.sort_unstable();
     symbols.dedup();
-    Targets { symbols, strategy, ambiguous: false, missing: None }
+    Targets { symbols, strategy, ambiguous: false, held: false, missing: None }
 }
