@@ -275,8 +275,13 @@ impl Linker<'_, '_> {
 
     fn by_word(&mut self, reference: &Reference, symbols: &[SymbolRef], site: Site) {
         let view = self.view;
-        let mut targets =
-            Targets { symbols: symbols.to_vec(), strategy: Strategy::Compiler, ambiguous: false, missing: None };
+        let mut targets = Targets {
+            symbols: symbols.to_vec(),
+            strategy: Strategy::Compiler,
+            ambiguous: false,
+            held: false,
+            missing: None,
+        };
         // The write that defines a field is no reference to it.
         targets.symbols.retain(|to| {
             let symbol = view.symbol(*to);
