@@ -15,7 +15,7 @@ use crate::graph::edge::{Confidence, Edge, EdgeKind, FileUse, Graph, Layer, Rece
 use crate::graph::file_graph::FileGraph;
 use crate::graph::memo::Memo;
 use crate::graph::modules::{Family, Modules};
-use crate::graph::names::{Decl, Names};
+use crate::graph::names::Names;
 use crate::graph::queries::{Denoted, Query, Session, Shared};
 use crate::graph::record::Record;
 use crate::graph::resolve::Targets;
@@ -221,7 +221,7 @@ impl Linker<'_, '_> {
             self.session.refuel();
             let owner = match decorated.get(&reference.expr) {
                 Some(owner) => *owner,
-                None => self.named_owner(reference.owner),
+                None => reference.owner,
             };
             let site = Site {
                 from: SymbolRef { file: self.file, symbol: owner },
@@ -275,13 +275,8 @@ impl Linker<'_, '_> {
 
     fn by_word(&mut self, reference: &Reference, symbols: &[SymbolRef], site: Site) {
         let view = self.view;
-        let mut targets = Targets {
-            symbols: symbols.to_vec(),
-            strategy: Strategy::Compiler,
-            ambiguous: false,
-            held: false,
-            missing: None,
-        };
+        let mut targets =
+            Targets { symbols: symbols.to_vec(), strategy: Strategy::Compiler, ambiguous: false, missing: None };
         // The write that defines a field is no reference to it.
         targets.symbols.retain(|to| {
             let symbol = view.symbol(*to);
@@ -301,15 +296,6 @@ impl Linker<'_, '_> {
         }
     }
 
-    /// What has a name of an owner of code: the type, for its call, construct and index signatures.
-    fn named_owner(&self, owner: SymbolId) -> SymbolId {
-        let symbol = self.facts().symbol(owner);
-        match (symbol.kind, symbol.parent) {
-            (SymbolKind::Signature, Some(parent)) => parent,
-            _ => owner,
-        }
-    }
-
     fn reference(&mut self, reference: &Reference, site: Site) {
         let place = Place { file: self.file, scope: reference.scope, line: reference.line };
         match reference.kind {
@@ -317,7 +303,7 @@ impl Linker<'_, '_> {
                 let targets = self.session.resolve_call(reference, place);
                 // An annotation of Java is a type that is mentioned; nothing of it runs.
                 let mentions = reference.kind == RefKind::Decorator && Family::of(self.facts().dialect) == Family::Java;
-                if mentions || targets.held {
+                if mentions {
                     self.push(&targets, EdgeKind::References, site);
                 } else {
                     self.calls(&targets, site);
@@ -349,9 +335,6 @@ impl Linker<'_, '_> {
                     // The write that defines a field is no reference to it.
                     targets.symbols.retain(|to| {
                         let symbol = self.view.symbol(*to);
-                        if *to == site.from {
-                            return false;
-                        }
                         to.file != self.file
                             || (symbol.name_line, symbol.name_column) != (reference.line, reference.column)
                     });
@@ -380,7 +363,9 @@ impl Linker<'_, '_> {
         let mut called = targets.clone();
         called.symbols.clear();
         for at in &targets.symbols {
-            if !self.view.symbol(*at).kind.is_class() {
+            let kind = self.view.symbol(*at).kind;
+            // A record as such stands for its canonical constructor.
+            if !kind.is_class() || kind == SymbolKind::Record {
                 called.symbols.push(*at);
                 continue;
             }
@@ -420,11 +405,7 @@ impl Linker<'_, '_> {
         strategy: Strategy,
         confidence: u16,
     ) {
-        // In ECMAScript a type or function that mentions itself inside is a reference.
-        let by_declaration = Family::of(self.facts().dialect) != Family::Ecma
-            || kind != EdgeKind::References
-            || site.line == self.view.symbol(to).name_line;
-        if site.from == to && kind != EdgeKind::Calls && by_declaration {
+        if site.from == to && kind != EdgeKind::Calls {
             return;
         }
         self.link.edges.push(Edge {
@@ -503,6 +484,7 @@ impl Linker<'_, '_> {
     /// Edges of declarations as such: aliases, overriding, fixtures by parameter name.
     fn declarations(&mut self) {
         self.anonymous_overrides();
+        self.annotation_elements();
         let view = self.view;
         let facts = view.facts(self.file);
         let autouse = self.session.autouse_fixtures(self.file);
@@ -536,45 +518,20 @@ impl Linker<'_, '_> {
     /// A constant that holds a function or class leads on to it.
     fn alias(&mut self, at: SymbolRef, site: Site) {
         let facts = self.view.facts(self.file);
-        let is_ecma = Family::of(facts.dialect) == Family::Ecma;
-        let symbol = self.view.symbol(at);
-        let table = self.session.shared.names.file(self.file);
-        // `const x = require("m")` is an import, which has its edges.
-        let mut declared = table.decls(symbol.declared_in, symbol.name);
-        if is_ecma && declared.any(|decl| matches!(decl, Decl::Import(_))) {
-            return;
-        }
-        let values: Vec<(ExprId, ScopeId)> = table
-            .bindings_of(at.symbol)
-            .filter_map(|row| {
-                let binding = &facts.bindings[row as usize];
-                binding.value.map(|value| (value, binding.scope))
-            })
-            .filter(|(value, _)| {
+        let has_value = self.session.shared.names.file(self.file).bindings_of(at.symbol).any(|row| {
+            let value = facts.bindings[row as usize].value;
+            value.is_some_and(|value| {
                 matches!(
-                    facts.expr(*value).kind,
+                    facts.expr(value).kind,
                     ExprKind::Name | ExprKind::Attr | ExprKind::Call | ExprKind::Choice | ExprKind::Lambda
                 )
             })
-            .collect();
-        if values.is_empty() {
+        });
+        if !has_value {
             return;
         }
         let set = self.session.values(Query::Symbol(at));
-        let mut held = self.session.callable_symbols(&set);
-        // What a call gives refers to nothing, but for what a wrapper was given (`memo(C)`).
-        if is_ecma && values.iter().all(|(value, _)| facts.expr(*value).kind == ExprKind::Call) {
-            let mut given = Vec::new();
-            for (value, scope) in values {
-                let place = Place { file: self.file, scope, line: u32::MAX };
-                for operand in facts.operands_of(value).iter().skip(1) {
-                    let set = self.session.eval(operand.expr, place);
-                    given.extend(self.session.callable_symbols(&set));
-                }
-            }
-            held.retain(|denoted| given.contains(denoted));
-        }
-        for denoted in held {
+        for denoted in self.session.callable_symbols(&set) {
             if let Denoted::Symbol(to) = denoted {
                 self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::InferredType, 8_000);
             }

@@ -42,7 +42,7 @@ impl Record {
             writer.answer(answer);
             let answer = Digest::of(&writer.bytes);
             let text = match query {
-                Query::Export(_, text) | Query::Global(_, text) => Some(Arc::from(names.str(*text))),
+                Query::Export(_, text) => Some(Arc::from(names.str(*text))),
                 _ => None,
             };
             record.asked.push(Asked { query: *query, text, answer });
@@ -94,7 +94,6 @@ impl Writer<'_, '_> {
     fn query(&mut self, query: &Query) {
         match query {
             Query::Export(file, _)
-            | Query::Global(file, _)
             | Query::Import(file, _)
             | Query::Binding(file, _)
             | Query::Param(file, _)
@@ -182,12 +181,11 @@ impl Writer<'_, '_> {
                 self.file(*file);
                 self.number(expr.index());
             }
-            Value::Shape(file, ty, owner, args) => {
+            Value::Shape(file, ty, owner) => {
                 self.tag(10);
                 self.file(*file);
                 self.number(ty.index());
                 self.number(owner.index());
-                self.sets(args);
             }
             Value::TypeParam(at, position) => {
                 self.tag(11);

@@ -139,21 +139,31 @@ impl Walk<'_> {
             let inner = self.function_inside(b, node, symbol);
             b.close_scope();
             self.class = outer_class;
-            return self.lambda(b, inner, symbol, 0);
+            return self.lambda(b, inner, symbol);
         }
         let inner = self.function_inside(b, node, symbol);
         self.class = outer_class;
-        if let (Some(name_node), Some(_)) = (name_node, symbol) {
-            // Inside, it is known by its own name, whatever chain or variable it is given to.
+        if let (Some(name_node), Some(known)) = (name_node, symbol)
+            && b.facts().name(b.facts().symbol(known).name) != self.text(name_node)
+        {
+            // Inside, it is known by its own name too.
             let name = self.name(b, name_node);
             self.push_binding(b, (inner, Origin::Declare), name, None, None, symbol, name_node);
         }
-        self.lambda(b, inner, symbol, u32::from(self.k(node) == K::ArrowFunction))
+        self.lambda(b, inner, symbol)
     }
 
-    fn lambda(&self, b: &mut FactsBuilder, scope: ScopeId, symbol: Option<SymbolId>, detail: u32) -> ExprId {
-        let row =
-            Expr { kind: ExprKind::Lambda, name: None, ty: None, scope: Some(scope), symbol, detail, first: 0, len: 0 };
+    fn lambda(&self, b: &mut FactsBuilder, scope: ScopeId, symbol: Option<SymbolId>) -> ExprId {
+        let row = Expr {
+            kind: ExprKind::Lambda,
+            name: None,
+            ty: None,
+            scope: Some(scope),
+            symbol,
+            detail: 0,
+            first: 0,
+            len: 0,
+        };
         b.push_expr(row, &[])
     }
 
