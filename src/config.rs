@@ -69,6 +69,7 @@ const KEYS: &[Key] = &[
     key("index.include", Kind::Texts),
     key("index.languages", Kind::Languages),
     key("index.max_file_bytes", Kind::Integer { min: 1, max: 100_000_000 }),
+    key("index.source_roots", Kind::Texts),
     key("privacy.never_index", Kind::Texts),
     key("privacy.redact_patterns", Kind::Texts),
     key("rank.alpha", Kind::Number { max: 1.0 }),
@@ -201,6 +202,11 @@ impl Config {
                 return Err(Error::new(ErrorKind::Config, what)
                     .hint("a repository may place the store only inside of itself; set RATLAS_STORE for elsewhere"));
             }
+        }
+        if key.name == "index.source_roots" && *origin != Origin::Repository {
+            let what = format!("{place}: `index.source_roots` is the tree's own to say");
+            return Err(Error::new(ErrorKind::Config, what)
+                .hint("set it in the repository's ratlas.toml: links are a function of the tree"));
         }
         if let ("resolve.scip", Origin::Repository, Value::Texts(paths)) = (key.name, origin, &value) {
             let leads_out = |path: &String| {

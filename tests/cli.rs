@@ -102,6 +102,29 @@ fn an_unknown_revision_is_said_in_our_words() {
 }
 
 #[test]
+fn a_tree_says_where_its_sources_lie() {
+    let scratch = Scratch::new();
+    scratch.write("services/code/shop/cart.py", "def total():\n    return 1\n");
+    scratch.write(
+        "services/checks/test_cart.py",
+        "from shop.cart import total\n\n\ndef test_total():\n    assert total()\n",
+    );
+    scratch.commit("one");
+    let n_callers = |scratch: &Scratch| {
+        let data = ok(scratch, &["query", "callers", "cart.total", "--format", "json"]);
+        serde_json::from_str::<Value>(&data).unwrap()["total"].clone()
+    };
+    assert_eq!(n_callers(&scratch), 0);
+    scratch.write("ratlas.toml", "[index]\nsource_roots = [\"services/code\"]\n");
+    assert_eq!(n_callers(&scratch), 1);
+    let mut command = ratlas(&scratch.root, &scratch.store());
+    let output = command.args(["status"]).env("RATLAS_INDEX_SOURCE_ROOTS", "services").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    // A `src` folder is a root without being told.
+    assert!(ok(&polyglot(), &["query", "callers", "shop.cart.total"]).contains("proved: 3"));
+}
+
+#[test]
 fn status_says_the_same_at_any_number_of_threads() {
     let scratch = polyglot();
     ok(&scratch, &["index"]);

@@ -42,6 +42,10 @@ const TEMPLATE: &str = "\
 # exclude = [\"**/generated/**\"]
 # languages = [\"python\", \"typescript\", \"javascript\", \"java\"]
 # max_file_bytes = 1000000
+# source_roots = [\"services/api/src\"]
+#
+# [resolve]
+# scip = [\"index.scip\"]
 #
 # [budget]
 # default_map_tokens = 2000

@@ -448,6 +448,18 @@ impl FactsBuilder {
         self.facts.refs.push(Reference { kind, owner, scope, expr, line, column, start_line });
     }
 
+    /// How many references were added.
+    pub fn n_references(&self) -> usize {
+        self.facts.refs.len()
+    }
+
+    /// Makes those references code of `owner`: a definition's header, read before its scope is open.
+    pub fn give_references(&mut self, rows: std::ops::Range<usize>, owner: SymbolId) {
+        for reference in self.facts.refs.get_mut(rows).unwrap_or_default() {
+            reference.owner = owner;
+        }
+    }
+
     /// Drops reads, writes and callbacks of bare names that a function, lambda or comprehension
     /// binds as a plain variable: such a name has no target of its own (what it was given has
     /// its reference where it was given). O(bindings + references × nesting).

@@ -321,7 +321,8 @@ cell_enum!(
         /// `operand0` seen as `ty`: `as`, `satisfies`, `(T) x`, `cast(T, x)`, non-null `!` (no `ty`).
         /// `detail` 1: `satisfies`, which checks and gives context, but leaves the value its own type.
         Cast = "cast",
-        /// A function value; `scope` is its scope, params and returns are found there.
+        /// A function value; `scope` is its scope, params and returns are found there. `detail` 1: an
+        /// arrow function, whose `this` is that around it.
         Lambda = "lambda",
         /// A class expression or anonymous class: `symbol` where it has one (row in `symbols`).
         ClassValue = "class_value",

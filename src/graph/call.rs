@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::facts::model::{
-    ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, ScopeKind, SymbolFlags, SymbolKind, TypeKind, TypeRole,
-};
+use crate::facts::model::{ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, ScopeKind, SymbolFlags, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::generics::{Env, SELF, substitute};
@@ -51,6 +49,7 @@ impl Session<'_, '_> {
                 _ => args.push(Set::unknown()),
             }
         }
+        let callees = if family == Family::Ecma { self.fitting_callees(callees, &args) } else { callees };
         if !type_args.is_empty() {
             return self.call_with_types(&callees, &args, &type_args, place);
         }
@@ -80,14 +79,20 @@ impl Session<'_, '_> {
                 builtins::named_type(family, path, types).unwrap_or_else(|| self.call_one(callee, args, place))
             }
             Value::Function(at) | Value::Bound(at, _) => {
-                let result = self.call_one(callee, args, place);
-                let mut env = Env::default();
-                for (position, set) in types.iter().enumerate() {
-                    env.add((*at, position as u32), set.clone());
+                let signatures = self.signatures_of(*at);
+                let signatures = self.fitting(signatures, args);
+                let mut sets = Vec::new();
+                for at in signatures {
+                    let mut env = Env::default();
+                    for (position, set) in types.iter().enumerate() {
+                        env.add((at, position as u32), set.clone());
+                    }
+                    let plain = self.values(Query::Returns(at));
+                    let given = substitute(&plain, &env);
+                    let unchanged = given == plain;
+                    sets.push(if unchanged { self.call_one(callee, args, place) } else { given });
                 }
-                let plain = self.values(Query::Returns(*at));
-                let given = substitute(&plain, &env);
-                if given == plain { result } else { given }
+                Set::union(sets)
             }
             _ => self.call_one(callee, args, place),
         })
@@ -123,26 +128,9 @@ impl Session<'_, '_> {
                 SymbolKind::Function => self.function_result(*at, None, args),
                 _ => Set::unknown(),
             },
-            Value::Shape(file, ty, owner) => {
-                let facts = self.shared.names.view.facts(*file);
-                let there = self.place_of(SymbolRef { file: *file, symbol: *owner });
-                let row = facts.type_row(*ty);
-                let mut result = facts.operands_of_type(*ty).iter().filter(|o| o.role == TypeRole::Return);
-                match (row.kind, result.next()) {
-                    (TypeKind::Func, Some(result)) => self.type_value(result.ty, there),
-                    _ => Set::unknown(),
-                }
-            }
-            Value::External(path) => {
-                let known = if family == Family::Java { self.library_static_call(path, args, place) } else { None };
-                known.unwrap_or_else(|| builtins::call(family, path, args))
-            }
+            Value::Shape(..) => self.call_shape(callee, args),
+            Value::External(path) => builtins::call(family, path, args),
             Value::ExternalInstance(name, own) => {
-                if family == Family::Java
-                    && let Some(known) = self.library_call(name, own, args, place)
-                {
-                    return known;
-                }
                 let mut by_lambda = |at: usize| match args.get(at) {
                     Some(set) => self.call_result(set, &[], place),
                     None => Set::unknown(),
@@ -159,7 +147,7 @@ impl Session<'_, '_> {
     }
 
     /// An instance of a class, its type parameters filled from constructor arguments.
-    pub fn constructed(&mut self, class: SymbolRef, args: &[Set]) -> Set {
+    fn constructed(&mut self, class: SymbolRef, args: &[Set]) -> Set {
         let params = self.class_params(class);
         if params.is_empty() {
             return Set::one(Value::Instance(class, no_args()));
@@ -212,18 +200,26 @@ impl Session<'_, '_> {
             let method = self.attribute(&Set::one(receiver.clone()), text, place.file);
             return self.call_result(&method, args, place);
         }
-        let signature = self.shared.names.file(class.file).children(class.symbol).find(|child| {
-            let symbol = facts.symbol(*child);
-            symbol.kind == SymbolKind::Signature && symbol.ty.is_some()
-        });
-        match signature {
-            Some(symbol) => self.function_result(SymbolRef { symbol, ..class }, Some(receiver), args),
-            None => Set::unknown(),
+        let signatures = self.call_signatures(class);
+        let signatures = self.fitting(signatures, args);
+        if signatures.is_empty() {
+            return Set::unknown();
         }
+        Set::union(signatures.into_iter().map(|at| self.function_result(at, Some(receiver), args)).collect::<Vec<_>>())
     }
 
     /// What a call of a function gives, with the receiver's and the arguments' types filled in.
+    /// An overloaded function gives what its fitting overloads do.
     pub fn function_result(&mut self, at: SymbolRef, receiver: Option<&Value>, args: &[Set]) -> Set {
+        let signatures = self.signatures_of(at);
+        if signatures == [at] {
+            return self.signature_result(at, receiver, args);
+        }
+        let fitting = self.fitting(signatures, args);
+        Set::union(fitting.into_iter().map(|at| self.signature_result(at, receiver, args)).collect::<Vec<_>>())
+    }
+
+    fn signature_result(&mut self, at: SymbolRef, receiver: Option<&Value>, args: &[Set]) -> Set {
         let result = self.values(Query::Returns(at));
         let mut env = Env::default();
         let symbol = self.shared.names.view.symbol(at);
@@ -391,6 +387,7 @@ impl Session<'_, '_> {
 fn has_args(value: &Value) -> bool {
     match value {
         Value::Instance(_, args) | Value::ExternalInstance(_, args) => !args.is_empty(),
+        Value::Shape(..) => true,
         _ => false,
     }
 }

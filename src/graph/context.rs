@@ -1,10 +1,10 @@
 //! Contextual types: what a lambda or literal is expected to be where it stands, so that its
 //! parameters have types without being annotated.
 
-use crate::facts::model::{ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, SymbolFlags, TypeKind, TypeRole};
+use crate::facts::model::{ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, SymbolFlags, SymbolKind, TypeRole};
 use crate::facts::table::Id;
 use crate::graph::builtins;
-use crate::graph::generics::{Env, substitute};
+use crate::graph::generics::{Env, mentions_param, substitute};
 use crate::graph::modules::Family;
 use crate::graph::queries::Session;
 use crate::graph::scope::Place;
@@ -21,8 +21,7 @@ impl Session<'_, '_> {
         let table = self.shared.names.file(file);
         let Some(lambda) = table.expr_of_scope(scope) else { return Set::unknown() };
         // A callback of a builtin's method has no function type to look into.
-        if Family::of(facts.dialect) != Family::Java
-            && let Some((call, argument)) = table.context(lambda)
+        if let Some((call, argument)) = table.context(lambda)
             && matches!(facts.expr(call).kind, ExprKind::Call | ExprKind::New)
             && argument > 0
             && let Some(callee) = facts.operand(call, 0)
@@ -55,7 +54,7 @@ impl Session<'_, '_> {
 
     /// What an expression is expected to be: by the parameter that it is given for, the type of
     /// the binding, of the function that returns it, or of the literal around it.
-    pub fn expected(&mut self, file: FileIdx, expr: ExprId, nesting: u32) -> Set {
+    fn expected(&mut self, file: FileIdx, expr: ExprId, nesting: u32) -> Set {
         if nesting > MAX_NESTING || !self.step() {
             return Set::unknown();
         }
@@ -87,12 +86,9 @@ impl Session<'_, '_> {
                     .filter(|o| o.role == Role::TypeArgument)
                     .count();
                 let place = self.place_near(file, expr);
-                let argument = position as usize - 1 - skipped;
-                if Family::of(facts.dialect) == Family::Java {
-                    return self.java_expected(around, argument, place, nesting);
-                }
                 let callees = self.eval(callee, place);
-                callees.flat_map(|value| self.type_of_argument(value, around, argument, place))
+                let argument = position as usize - 1 - skipped;
+                callees.flat_map(|value| self.type_of_argument(value, around, argument, place, nesting))
             }
             ExprKind::Object => {
                 let operand = &facts.operands_of(around)[position as usize];
@@ -136,8 +132,8 @@ impl Session<'_, '_> {
         let place = self.place_of_scope(file, scope);
         expected.flat_map(|value| match value {
             Value::Shape(..) => self.call_result(&Set::one(value.clone()), &[], place),
-            value if Family::of(facts.dialect) == Family::Java => {
-                self.functional(value).map_or_else(Set::unknown, |shape| shape.result)
+            Value::Instance(class, _) if self.is_ecma(class.file) => {
+                self.call_result(&Set::one(value.clone()), &[], place)
             }
             Value::Instance(class, _) => match self.single_method(*class) {
                 Some(method) => self.function_result(method, Some(value), &[]),
@@ -149,7 +145,7 @@ impl Session<'_, '_> {
 
     /// Where an expression of a literal stands: the parent of its own scope, or of the first
     /// scope around that is known.
-    fn place_near(&self, file: FileIdx, expr: ExprId) -> Place {
+    pub fn place_near(&self, file: FileIdx, expr: ExprId) -> Place {
         let facts = self.shared.names.view.facts(file);
         let table = self.shared.names.file(file);
         let mut at = expr;
@@ -173,17 +169,25 @@ impl Session<'_, '_> {
     }
 
     /// The type that argument `argument` of a callee is declared to have.
-    fn type_of_argument(&mut self, callee: &Value, call: ExprId, argument: usize, place: Place) -> Set {
+    fn type_of_argument(&mut self, callee: &Value, call: ExprId, argument: usize, place: Place, nesting: u32) -> Set {
         let (at, receiver) = match callee {
             Value::Function(at) => (*at, None),
-            Value::Bound(at, receiver) => (*at, Some(receiver)),
+            Value::Bound(at, receiver) => (*at, Some(&**receiver)),
             Value::Class(class) => match self.constructors(*class).first() {
                 Some(constructor) => (*constructor, None),
                 None => return Set::unknown(),
             },
             Value::Shape(..) => return self.param_of_shape(callee, argument),
+            Value::Instance(class, _) if self.is_ecma(class.file) => {
+                let signatures = self.call_signatures(*class);
+                return self.type_by_signatures(&signatures, Some(callee), call, argument, place, nesting);
+            }
             _ => return Set::unknown(),
         };
+        if self.is_ecma(at.file) {
+            let signatures = self.signatures_of(at);
+            return self.type_by_signatures(&signatures, receiver, call, argument, place, nesting);
+        }
         let facts = self.shared.names.view.facts(at.file);
         let symbol = facts.symbol(at.symbol);
         let Some(scope) = symbol.scope else { return Set::unknown() };
@@ -199,8 +203,60 @@ impl Session<'_, '_> {
         substitute(&set, &explicit.merge_missing(env))
     }
 
+    fn is_ecma(&self, file: FileIdx) -> bool {
+        Family::of(self.shared.names.view.facts(file).dialect) == Family::Ecma
+    }
+
+    /// The type that ECMAScript signatures declare for an argument, of those that the call can
+    /// mean by its number of arguments; type parameters filled from what the call's result is
+    /// expected to be and from the arguments that are no lambdas or literals, whose own types
+    /// hang on this one.
+    #[allow(clippy::too_many_arguments)]
+    fn type_by_signatures(
+        &mut self,
+        signatures: &[SymbolRef],
+        receiver: Option<&Value>,
+        call: ExprId,
+        argument: usize,
+        place: Place,
+        nesting: u32,
+    ) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let operands: Vec<_> = facts.operands_of(call)[1..].iter().filter(|o| o.role != Role::TypeArgument).collect();
+        let spread = operands.iter().any(|o| o.role == Role::Spread);
+        let n_args = (!spread).then_some(operands.len());
+        let mut sets = Vec::new();
+        for at in signatures {
+            let Some(set) = self.param_of_signature(*at, argument, n_args) else { continue };
+            let mut env = self.explicit_types(call, *at, place);
+            if let (Some(receiver), Some(parent)) = (receiver, self.shared.names.view.symbol(*at).parent) {
+                let known = self.env_of_any(receiver, SymbolRef { symbol: parent, ..*at });
+                env = env.merge_missing(known);
+            }
+            if set.values().iter().any(mentions_param) {
+                let mut args = Vec::with_capacity(operands.len());
+                for operand in &operands {
+                    let kind = facts.expr(operand.expr).kind;
+                    let hangs = matches!(kind, ExprKind::Lambda | ExprKind::Object) || operand.role != Role::Value;
+                    args.push(if hangs { Set::unknown() } else { self.eval(operand.expr, place) });
+                }
+                let mut filled = Env::default();
+                self.fill(*at, &args, &mut filled, 0);
+                env = env.merge_missing(filled);
+                let wanted = self.expected(place.file, call, nesting + 1);
+                if let (Some(ty), false) = (self.shared.names.view.symbol(*at).ty, wanted.is_bare()) {
+                    let mut by_result = Env::default();
+                    self.unify(ty, self.place_of(*at), &wanted, &mut by_result);
+                    env = env.merge_missing(by_result);
+                }
+            }
+            sets.push(substitute(&set, &env));
+        }
+        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+    }
+
     /// What explicit type arguments of a call say of its function's type parameters.
-    pub fn explicit_types(&mut self, call: ExprId, at: SymbolRef, place: Place) -> Env {
+    fn explicit_types(&mut self, call: ExprId, at: SymbolRef, place: Place) -> Env {
         let facts = self.shared.names.view.facts(place.file);
         let mut env = Env::default();
         let types = facts.operands_of(call).iter().filter(|o| o.role == Role::TypeArgument);
@@ -212,31 +268,62 @@ impl Session<'_, '_> {
         env
     }
 
-    /// Whether a value is of Java. What is outside has no file; its functional interfaces are
-    /// looked up in Java's table alone.
-    fn is_java(&self, value: &Value) -> bool {
-        match value {
-            Value::Instance(class, _) => Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Java,
-            _ => true,
+    /// The one method without a body that an interface has to be given.
+    fn single_method(&self, class: SymbolRef) -> Option<SymbolRef> {
+        let facts = self.shared.names.view.facts(class.file);
+        let children = self.shared.names.file(class.file).children(class.symbol);
+        let methods: Vec<_> = children
+            .filter(|child| {
+                let symbol = facts.symbol(*child);
+                symbol.kind == SymbolKind::Signature
+                    || (symbol.kind == SymbolKind::Method
+                        && !symbol.flags.has(SymbolFlags::STATIC)
+                        && !symbol.flags.has(SymbolFlags::DEFAULT_METHOD))
+            })
+            .collect();
+        match methods[..] {
+            [symbol] => Some(SymbolRef { symbol, ..class }),
+            _ => None,
         }
     }
 
     /// Parameter `position` of a function type, or of the one method of an interface.
     fn param_of_shape(&mut self, shape: &Value, position: usize) -> Set {
         match shape {
-            Value::Shape(file, ty, owner) => {
+            Value::Shape(file, ty, owner, _) => {
                 let facts = self.shared.names.view.facts(*file);
-                let place = self.place_of(SymbolRef { file: *file, symbol: *owner });
-                let operands = facts.operands_of_type(*ty);
-                let mut params = operands.iter().filter(|o| matches!(o.role, TypeRole::Param | TypeRole::RestParam));
-                match params.nth(position) {
-                    Some(param) if facts.type_row(*ty).kind == TypeKind::Func => self.type_value(param.ty, place),
-                    _ => Set::unknown(),
+                let symbol = SymbolRef { file: *file, symbol: *owner };
+                let place = self.place_of(symbol);
+                let mut sets = Vec::new();
+                for function in self.call_types(*file, *ty) {
+                    let operands = facts.operands_of_type(function);
+                    let params: Vec<_> =
+                        operands.iter().filter(|o| matches!(o.role, TypeRole::Param | TypeRole::RestParam)).collect();
+                    let rest = params.iter().position(|p| p.role == TypeRole::RestParam);
+                    let set = match rest.filter(|rest| position >= *rest) {
+                        Some(rest) => {
+                            let list = self.type_value(params[rest].ty, place);
+                            list.flat_map(|value| builtins::part(Family::of(facts.dialect), value, position - rest))
+                        }
+                        None => match params.get(position) {
+                            Some(param) => self.type_value(param.ty, place),
+                            None => continue,
+                        },
+                    };
+                    sets.push(set);
                 }
+                let env = self.env_of(shape, symbol);
+                if sets.is_empty() { Set::unknown() } else { substitute(&Set::union(sets), &env) }
             }
-            Value::ExternalInstance(..) | Value::Instance(..) if self.is_java(shape) => {
-                let functional = self.functional(shape);
-                functional.and_then(|f| f.params.get(position).cloned()).unwrap_or_default()
+            Value::Instance(class, _) if self.is_ecma(class.file) => {
+                let mut sets = Vec::new();
+                for at in self.call_signatures(*class) {
+                    let Some(set) = self.param_of_signature(at, position, None) else { continue };
+                    let parent = self.shared.names.view.symbol(at).parent;
+                    let env = parent.map_or_else(Env::default, |symbol| self.env_of(shape, SymbolRef { symbol, ..at }));
+                    sets.push(substitute(&set, &env));
+                }
+                if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
             }
             Value::Instance(class, _) => {
                 let Some(method) = self.single_method(*class) else { return Set::unknown() };

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::facts::model::{
-    ExprId, ExprKind, ImportKind, LiteralKind, NarrowingKind, Role, ScopeId, ScopeKind, SeqKind, SymbolId,
+    ExprId, ExprKind, ImportKind, LiteralKind, NameId, NarrowingKind, Role, ScopeId, ScopeKind, SeqKind, SymbolId,
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
-use crate::graph::generics::{SELF, mentions_any_param};
+use crate::graph::generics::SELF;
 use crate::graph::modules::{Family, Target};
 use crate::graph::names::{Text, root_name};
 use crate::graph::queries::{Denoted, Query, Session};
@@ -60,6 +60,9 @@ impl Session<'_, '_> {
             }
             ExprKind::Attr => {
                 let (Some(base), Some(name)) = (first, row.name) else { return Set::unknown() };
+                if self.is_module_exports(base, name, place) {
+                    return self.own_exports(place.file);
+                }
                 let receivers = self.eval(base, place);
                 let set = self.attribute(&receivers, self.shared.names.text(place.file, name), place.file);
                 self.narrow(expr, place, set)
@@ -103,7 +106,6 @@ impl Session<'_, '_> {
                 Set::external("dict", &[Set::unknown(), value])
             }
             ExprKind::Object => Set::one(Value::Object(place.file, expr)),
-            ExprKind::Seq if family == Family::Java => self.java_array(expr, place),
             ExprKind::Seq => self.eval_sequence(expr, place),
             ExprKind::Comprehension => {
                 let inner = Place { scope: row.scope.unwrap_or(place.scope), ..place };
@@ -139,7 +141,6 @@ impl Session<'_, '_> {
             ExprKind::Value => first.map_or_else(Set::unknown, |e| self.eval(e, place)),
             // Its kind is stored one up, so that 0 says that it is not known.
             ExprKind::Operator if row.detail > 0 => literal(family, row.detail - 1),
-            ExprKind::Operator if family == Family::Java => self.java_operator(expr, place),
             ExprKind::Operator => Set::one(Value::External(Arc::from("operator"))).or_unknown(),
             ExprKind::TypeValue if family == Family::Java => {
                 let class = row.ty.map_or_else(Set::unknown, |ty| self.type_value(ty, place));
@@ -153,7 +154,6 @@ impl Session<'_, '_> {
                 }),
                 None => Set::unknown(),
             },
-            ExprKind::Super if family == Family::Java => self.java_super(row.name, place),
             ExprKind::Super => match self.class_around(place.file, place.scope) {
                 Some(class) => Set::one(Value::Super(class)),
                 None => Set::unknown(),
@@ -178,21 +178,31 @@ impl Session<'_, '_> {
             if meaning.declared {
                 return Set::unknown();
             }
-            // In Java a name that nothing declares is a package (JLS 6.5.2).
-            let package = family == Family::Java && text.starts_with(|c: char| c.is_ascii_lowercase());
-            let otherwise = if package { Set::one(Value::External(Arc::from(text))) } else { Set::unknown() };
-            return builtins::global(family, text).unwrap_or(otherwise);
+            if family == Family::Ecma && text == "exports" {
+                return self.own_exports(place.file);
+            }
+            return builtins::global(family, text).unwrap_or_else(Set::unknown);
         }
-        let mut sets = Vec::new();
-        for denoted in &meaning.denoted {
-            let values = self.denoted_value(denoted);
-            sets.push(match denoted {
-                Denoted::Symbol(field) if family == Family::Java && mentions_any_param(&values) => {
-                    self.inherited_value(*field, &values, place)
-                }
-                _ => values,
-            });
+        let sets: Vec<Set> = meaning.denoted.iter().map(|d| self.denoted_value(d)).collect();
+        Set::union(sets)
+    }
+
+    /// Whether a member is CommonJS's own `module.exports`.
+    fn is_module_exports(&mut self, base: ExprId, name: NameId, place: Place) -> bool {
+        let facts = self.shared.names.view.facts(place.file);
+        let row = facts.expr(base);
+        if Family::of(facts.dialect) != Family::Ecma || row.kind != ExprKind::Name || facts.name(name) != "exports" {
+            return false;
         }
+        let Some(module) = row.name.filter(|name| facts.name(*name) == "module") else { return false };
+        !self.name_meaning(place, module, Space::Value).declared
+    }
+
+    /// What `exports` and `module.exports` are in a CommonJS module: what is assigned to the
+    /// latter, else the module.
+    fn own_exports(&mut self, file: FileIdx) -> Set {
+        let whole = self.whole_module(file, ImportKind::Require);
+        let sets: Vec<Set> = whole.iter().map(|denoted| self.denoted_value(denoted)).collect();
         Set::union(sets)
     }
 
@@ -221,7 +231,9 @@ impl Session<'_, '_> {
                 ScopeKind::Function => {
                     let in_member =
                         row.parent.is_some_and(|p| matches!(facts.scope(p).kind, ScopeKind::Class | ScopeKind::Object));
-                    if !in_member && Family::of(facts.dialect) == Family::Ecma {
+                    let lambda = self.shared.names.file(place.file).expr_of_scope(id);
+                    let is_arrow = lambda.is_some_and(|lambda| facts.expr(lambda).detail == 1);
+                    if !in_member && !is_arrow && Family::of(facts.dialect) == Family::Ecma {
                         return self.values(Query::This(SymbolRef { file: place.file, symbol: row.owner }));
                     }
                 }
@@ -319,13 +331,7 @@ impl Session<'_, '_> {
         let Some(name) = row.name else { return Set::unknown() };
         let receivers = self.method_ref_receivers(expr, place);
         if facts.name(name) == "new" {
-            return receivers.flat_map(|value| match value {
-                Value::Instance(class, _) => Set::one(Value::Class(*class)),
-                Value::External(path) | Value::ExternalInstance(path, _) => {
-                    Set::one(Value::External(Arc::from(format!("{path}.new"))))
-                }
-                other => Set::one(other.clone()),
-            });
+            return receivers;
         }
         self.attribute(&receivers, self.shared.names.text(place.file, name), place.file)
     }
@@ -343,8 +349,7 @@ impl Session<'_, '_> {
     /// Applies what tests say of a chain at a line.
     fn narrow(&mut self, expr: ExprId, place: Place, set: Set) -> Set {
         let facts = self.shared.names.view.facts(place.file);
-        // A test changes no static type in Java; its pattern variables are bindings.
-        if place.line == u32::MAX || facts.narrowings.is_empty() || Family::of(facts.dialect) == Family::Java {
+        if place.line == u32::MAX || facts.narrowings.is_empty() {
             return set;
         }
         let mut narrowed = set;

@@ -201,11 +201,22 @@ impl Session<'_, '_> {
         if facts.expr(expr).kind == ExprKind::Object {
             let Some(name) = self.shared.names.name_in(file, text) else { return };
             if let Some(scope) = facts.expr(expr).scope {
-                for decl in self.shared.names.file(file).decls(scope, name) {
-                    if let Decl::Symbol(row) = decl {
-                        let symbol = crate::facts::model::SymbolId::new(row as usize);
-                        found.push(Denoted::Symbol(SymbolRef { file, symbol }));
-                    }
+                let own: Vec<Denoted> = self
+                    .shared
+                    .names
+                    .file(file)
+                    .decls(scope, name)
+                    .filter_map(|decl| match decl {
+                        Decl::Symbol(row) => {
+                            let symbol = crate::facts::model::SymbolId::new(row as usize);
+                            Some(Denoted::Symbol(SymbolRef { file, symbol }))
+                        }
+                        _ => None,
+                    })
+                    .collect();
+                if !own.is_empty() {
+                    found.extend(self.through_shorthand(own));
+                    return;
                 }
             }
             for operand in facts.operands_of(expr) {

@@ -1,12 +1,11 @@
 //! Type parameters: those of a class, what they stand for in a receiver, and how arguments fill them.
 
 use crate::facts::model::{FileFacts, HeritageKind, SymbolId, TypeId, TypeKind, TypeParam, TypeRole};
-use crate::graph::builtins::{self, jdk};
-use crate::graph::java_library::{boxed, is_functional_value, simple};
+use crate::graph::builtins;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::value::{Set, Value, no_args};
+use crate::graph::value::{Args, Set, Value, no_args};
 use crate::view::SymbolRef;
 use std::sync::Arc;
 
@@ -41,6 +40,18 @@ impl Env {
         self
     }
 
+    /// What is known of a symbol's own type parameters, by position.
+    fn of_owner(&self, owner: SymbolRef) -> Args {
+        let start = self.0.partition_point(|row| row.0 < (owner, 0));
+        let rows = self.0[start..].iter().take_while(|row| row.0.0 == owner && row.0.1 != SELF);
+        let mut args = Vec::new();
+        for ((_, at), set) in rows {
+            args.resize(*at as usize, Set::unknown());
+            args.push(set.clone());
+        }
+        Arc::from(args)
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -61,6 +72,11 @@ pub fn substitute(set: &Set, env: &Env) -> Set {
         Value::ExternalInstance(name, args) => {
             Set::one(Value::ExternalInstance(name.clone(), substitute_all(args, env)))
         }
+        Value::Shape(file, ty, owner, args) if args.is_empty() => {
+            let args = env.of_owner(SymbolRef { file: *file, symbol: *owner });
+            Set::one(Value::Shape(*file, *ty, *owner, args))
+        }
+        Value::Shape(file, ty, owner, args) => Set::one(Value::Shape(*file, *ty, *owner, substitute_all(args, env))),
         Value::Bound(function, receiver) => {
             let receiver = substitute(&Set::one((**receiver).clone()), env);
             receiver.flat_map(|receiver| Set::one(Value::Bound(*function, Arc::new(receiver.clone()))))
@@ -74,14 +90,9 @@ pub fn substitute_all(args: &[Set], env: &Env) -> Arc<[Set]> {
     args.iter().map(|arg| substitute(arg, env)).collect()
 }
 
-/// Whether type parameters are anywhere in a set.
-pub fn mentions_any_param(set: &Set) -> bool {
-    set.values().iter().any(mentions_param)
-}
-
-fn mentions_param(value: &Value) -> bool {
+pub fn mentions_param(value: &Value) -> bool {
     match value {
-        Value::TypeParam(..) => true,
+        Value::TypeParam(..) | Value::Shape(..) => true,
         Value::Instance(_, args) | Value::ExternalInstance(_, args) => {
             args.iter().any(|arg| arg.values().iter().any(mentions_param))
         }
@@ -126,17 +137,16 @@ impl Session<'_, '_> {
     pub fn env_of(&mut self, receiver: &Value, class: SymbolRef) -> Env {
         let mut env = Env::default();
         env.add((class, SELF), Set::one(receiver.clone()));
+        if let Value::Shape(file, _, owner, args) = receiver {
+            for (at, arg) in args.iter().enumerate() {
+                env.add((SymbolRef { file: *file, symbol: *owner }, at as u32), arg.clone());
+            }
+        }
         if let Value::Instance(own, args) = receiver {
             let own_params = self.class_params(*own);
             let mut own_env = Env::default();
-            let is_java = Family::of(self.shared.names.view.facts(own.file).dialect) == Family::Java;
             for (at, key) in own_params.iter().enumerate() {
-                let mut arg = args.get(at).cloned().unwrap_or_default();
-                // `C<?>` and the raw `C` are C of whatever the bound allows.
-                if is_java && arg.is_unknown() {
-                    arg = self.bound_of(key.0, key.1);
-                }
-                own_env.add(*key, arg);
+                own_env.add(*key, args.get(at).cloned().unwrap_or_default());
             }
             if *own == class {
                 own_env.add((class, SELF), Set::one(receiver.clone()));
@@ -172,14 +182,6 @@ impl Session<'_, '_> {
                 own.add((class, crate::graph::generics::SELF), Set::one(receiver.clone()));
                 std::mem::swap(&mut env, &mut own);
                 own.merge_missing(env)
-            }
-            Value::Anonymous(file, scope) => {
-                let bases = self.anonymous_bases(*file, *scope);
-                let values: Vec<Value> = bases.values().to_vec();
-                match values.iter().find(|v| matches!(v, Value::Instance(..))) {
-                    Some(base) => self.env_of(base, class),
-                    None => Env::default(),
-                }
             }
             other => self.env_of(other, class),
         }
@@ -224,20 +226,8 @@ impl Session<'_, '_> {
                         },
                         _ => continue,
                     };
-                    match family {
-                        // What a lambda gives says nothing of a bare parameter.
-                        Family::Java if actual.values().iter().any(is_functional_value) => {}
-                        Family::Java => env.add(key, boxed(&actual.non_null())),
-                        Family::Python | Family::Ecma => env.add(key, actual.non_null()),
-                    }
+                    env.add(key, actual.non_null());
                     return;
-                }
-                if family == Family::Java {
-                    for value in actual.values().to_vec() {
-                        if is_functional_value(&value) {
-                            self.unify_function(ty, place, &value, env);
-                        }
-                    }
                 }
                 for (position, operand) in operands.iter().enumerate() {
                     let arg = self.argument_of(actual, position, ty, place);
@@ -267,22 +257,13 @@ impl Session<'_, '_> {
 
     /// Type argument `position` of values of a generic type, seen as that type.
     fn argument_of(&mut self, actual: &Set, position: usize, ty: TypeId, place: Place) -> Set {
-        let denoted = self.type_denoted(ty, place);
-        let wanted: Vec<SymbolRef> =
-            denoted.iter().filter_map(|d| if let Denoted::Symbol(at) = d { Some(*at) } else { None }).collect();
-        let library = denoted.iter().find_map(|d| match d {
-            Denoted::External(path) if Family::of(self.shared.names.view.facts(place.file).dialect) == Family::Java => {
-                Some(simple(path)).filter(|name| jdk::class(name).is_some())
-            }
-            _ => None,
-        });
+        let wanted: Vec<SymbolRef> = self
+            .type_denoted(ty, place)
+            .into_iter()
+            .filter_map(|d| if let Denoted::Symbol(at) = d { Some(at) } else { None })
+            .collect();
         let mut sets = Vec::new();
         for value in actual.values() {
-            if let Some(library) = library {
-                let seen = self.seen_as(value, library);
-                sets.extend(seen.and_then(|args| args.get(position).cloned()));
-                continue;
-            }
             match value {
                 Value::ExternalInstance(_, args) => sets.extend(args.get(position).cloned()),
                 Value::Instance(_, args) if wanted.is_empty() => sets.extend(args.get(position).cloned()),
@@ -302,7 +283,7 @@ impl Session<'_, '_> {
 }
 
 /// The type parameters that a symbol declares, in order.
-fn type_params_of(facts: &FileFacts, owner: SymbolId) -> &[TypeParam] {
+pub fn type_params_of(facts: &FileFacts, owner: SymbolId) -> &[TypeParam] {
     let start = facts.type_params.partition_point(|p| p.owner < owner);
     let end = facts.type_params.partition_point(|p| p.owner <= owner);
     &facts.type_params[start..end]

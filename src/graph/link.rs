@@ -15,7 +15,7 @@ use crate::graph::edge::{Confidence, Edge, EdgeKind, FileUse, Graph, Layer, Rece
 use crate::graph::file_graph::FileGraph;
 use crate::graph::memo::Memo;
 use crate::graph::modules::{Family, Modules};
-use crate::graph::names::Names;
+use crate::graph::names::{Decl, Names};
 use crate::graph::queries::{Denoted, Query, Session, Shared};
 use crate::graph::record::Record;
 use crate::graph::resolve::Targets;
@@ -221,7 +221,7 @@ impl Linker<'_, '_> {
             self.session.refuel();
             let owner = match decorated.get(&reference.expr) {
                 Some(owner) => *owner,
-                None => reference.owner,
+                None => self.named_owner(reference.owner),
             };
             let site = Site {
                 from: SymbolRef { file: self.file, symbol: owner },
@@ -275,8 +275,13 @@ impl Linker<'_, '_> {
 
     fn by_word(&mut self, reference: &Reference, symbols: &[SymbolRef], site: Site) {
         let view = self.view;
-        let mut targets =
-            Targets { symbols: symbols.to_vec(), strategy: Strategy::Compiler, ambiguous: false, missing: None };
+        let mut targets = Targets {
+            symbols: symbols.to_vec(),
+            strategy: Strategy::Compiler,
+            ambiguous: false,
+            held: false,
+            missing: None,
+        };
         // The write that defines a field is no reference to it.
         targets.symbols.retain(|to| {
             let symbol = view.symbol(*to);
@@ -296,6 +301,15 @@ impl Linker<'_, '_> {
         }
     }
 
+    /// What has a name of an owner of code: the type, for its call, construct and index signatures.
+    fn named_owner(&self, owner: SymbolId) -> SymbolId {
+        let symbol = self.facts().symbol(owner);
+        match (symbol.kind, symbol.parent) {
+            (SymbolKind::Signature, Some(parent)) => parent,
+            _ => owner,
+        }
+    }
+
     fn reference(&mut self, reference: &Reference, site: Site) {
         let place = Place { file: self.file, scope: reference.scope, line: reference.line };
         match reference.kind {
@@ -303,7 +317,7 @@ impl Linker<'_, '_> {
                 let targets = self.session.resolve_call(reference, place);
                 // An annotation of Java is a type that is mentioned; nothing of it runs.
                 let mentions = reference.kind == RefKind::Decorator && Family::of(self.facts().dialect) == Family::Java;
-                if mentions {
+                if mentions || targets.held {
                     self.push(&targets, EdgeKind::References, site);
                 } else {
                     self.calls(&targets, site);
@@ -335,6 +349,9 @@ impl Linker<'_, '_> {
                     // The write that defines a field is no reference to it.
                     targets.symbols.retain(|to| {
                         let symbol = self.view.symbol(*to);
+                        if *to == site.from {
+                            return false;
+                        }
                         to.file != self.file
                             || (symbol.name_line, symbol.name_column) != (reference.line, reference.column)
                     });
@@ -363,9 +380,7 @@ impl Linker<'_, '_> {
         let mut called = targets.clone();
         called.symbols.clear();
         for at in &targets.symbols {
-            let kind = self.view.symbol(*at).kind;
-            // A record as such stands for its canonical constructor.
-            if !kind.is_class() || kind == SymbolKind::Record {
+            if !self.view.symbol(*at).kind.is_class() {
                 called.symbols.push(*at);
                 continue;
             }
@@ -405,7 +420,11 @@ impl Linker<'_, '_> {
         strategy: Strategy,
         confidence: u16,
     ) {
-        if site.from == to && kind != EdgeKind::Calls {
+        // In ECMAScript a type or function that mentions itself inside is a reference.
+        let by_declaration = Family::of(self.facts().dialect) != Family::Ecma
+            || kind != EdgeKind::References
+            || site.line == self.view.symbol(to).name_line;
+        if site.from == to && kind != EdgeKind::Calls && by_declaration {
             return;
         }
         self.link.edges.push(Edge {
@@ -484,7 +503,6 @@ impl Linker<'_, '_> {
     /// Edges of declarations as such: aliases, overriding, fixtures by parameter name.
     fn declarations(&mut self) {
         self.anonymous_overrides();
-        self.annotation_elements();
         let view = self.view;
         let facts = view.facts(self.file);
         let autouse = self.session.autouse_fixtures(self.file);
@@ -518,20 +536,45 @@ impl Linker<'_, '_> {
     /// A constant that holds a function or class leads on to it.
     fn alias(&mut self, at: SymbolRef, site: Site) {
         let facts = self.view.facts(self.file);
-        let has_value = self.session.shared.names.file(self.file).bindings_of(at.symbol).any(|row| {
-            let value = facts.bindings[row as usize].value;
-            value.is_some_and(|value| {
+        let is_ecma = Family::of(facts.dialect) == Family::Ecma;
+        let symbol = self.view.symbol(at);
+        let table = self.session.shared.names.file(self.file);
+        // `const x = require("m")` is an import, which has its edges.
+        let mut declared = table.decls(symbol.declared_in, symbol.name);
+        if is_ecma && declared.any(|decl| matches!(decl, Decl::Import(_))) {
+            return;
+        }
+        let values: Vec<(ExprId, ScopeId)> = table
+            .bindings_of(at.symbol)
+            .filter_map(|row| {
+                let binding = &facts.bindings[row as usize];
+                binding.value.map(|value| (value, binding.scope))
+            })
+            .filter(|(value, _)| {
                 matches!(
-                    facts.expr(value).kind,
+                    facts.expr(*value).kind,
                     ExprKind::Name | ExprKind::Attr | ExprKind::Call | ExprKind::Choice | ExprKind::Lambda
                 )
             })
-        });
-        if !has_value {
+            .collect();
+        if values.is_empty() {
             return;
         }
         let set = self.session.values(Query::Symbol(at));
-        for denoted in self.session.callable_symbols(&set) {
+        let mut held = self.session.callable_symbols(&set);
+        // What a call gives refers to nothing, but for what a wrapper was given (`memo(C)`).
+        if is_ecma && values.iter().all(|(value, _)| facts.expr(*value).kind == ExprKind::Call) {
+            let mut given = Vec::new();
+            for (value, scope) in values {
+                let place = Place { file: self.file, scope, line: u32::MAX };
+                for operand in facts.operands_of(value).iter().skip(1) {
+                    let set = self.session.eval(operand.expr, place);
+                    given.extend(self.session.callable_symbols(&set));
+                }
+            }
+            held.retain(|denoted| given.contains(denoted));
+        }
+        for denoted in held {
             if let Denoted::Symbol(to) = denoted {
                 self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::InferredType, 8_000);
             }

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::facts::model::{ExprKind, NameId, Role, ScopeId, SymbolFlags, SymbolId, SymbolKind, TypeRole, Visibility};
+use crate::facts::model::{
+    ExportKind, ExprId, ExprKind, NameId, Role, ScopeId, SymbolFlags, SymbolId, SymbolKind, TypeKind, TypeRole,
+    Visibility,
+};
 use crate::facts::table::Id;
 use crate::graph::builtins;
+use crate::graph::generics::substitute;
 use crate::graph::modules::{Family, java_package};
 use crate::graph::names::{Decl, Text};
 use crate::graph::queries::{Base, Denoted, Query, Session};
@@ -99,9 +103,8 @@ impl Session<'_, '_> {
                     own.extend(self.assigned_members(*at, text));
                     if is_java {
                         own.retain(|m| self.is_inherited(*m, class));
-                        for member in own {
-                            self.add_inherited(&mut found, member);
-                        }
+                        own.retain(|m| !found.iter().any(|known| self.same_signature(*known, *m)));
+                        found.extend(own);
                     } else if own.iter().all(|m| self.is_only_assigned(*m)) {
                         // `self.x = …` writes what an ancestor declares (a property, `x: T`).
                         if assigned.is_empty() {
@@ -123,29 +126,6 @@ impl Session<'_, '_> {
             return Member::none(outcome);
         }
         Member::found(found.into_iter().map(Denoted::Symbol).collect())
-    }
-
-    /// Adds a Java member that an ancestor further on has. Of equal signatures the overriding
-    /// one counts; of unrelated ones that with a body, else the last (JLS 15.12.2.5).
-    fn add_inherited(&mut self, found: &mut Vec<SymbolRef>, member: SymbolRef) {
-        let Some(at) = found.iter().position(|known| self.same_signature(*known, member)) else {
-            found.push(member);
-            return;
-        };
-        let view = self.shared.names.view;
-        let known = found[at];
-        let is_abstract = |at: SymbolRef| {
-            view.symbol(at).kind == SymbolKind::Method && view.symbol(at).flags.has(SymbolFlags::ABSTRACT)
-        };
-        let parent = |at: SymbolRef| view.symbol(at).parent.map(|symbol| SymbolRef { symbol, ..at });
-        let (Some(lower), Some(upper)) = (parent(known), parent(member)) else { return };
-        if !is_abstract(known) || lower == upper {
-            return;
-        }
-        let mro = self.bases(Query::Mro(lower));
-        if !mro.iter().any(|base| matches!(base, Base::Class(at, _) if *at == upper)) {
-            found[at] = member;
-        }
     }
 
     /// Whether a field has no declaration: only methods assign it, without a type.
@@ -198,6 +178,46 @@ impl Session<'_, '_> {
         found
     }
 
+    /// What a CommonJS module assigns to `exports.text` when this symbol is all that it exports:
+    /// `exports = module.exports = f; exports.g = g`.
+    fn members_by_exports(&mut self, at: SymbolRef, text: Text) -> Vec<Denoted> {
+        let facts = self.shared.names.view.facts(at.file);
+        if Family::of(facts.dialect) != Family::Ecma {
+            return Vec::new();
+        }
+        let own = facts.symbol(at.symbol);
+        let whole = facts.exports.iter().any(|export| {
+            let by_name = export.local == Some(own.name) && own.declared_in == ScopeId::new(0);
+            export.kind == ExportKind::Assign && (export.symbol == Some(at.symbol) || by_name)
+        });
+        let Some(name) = self.shared.names.name_in(at.file, text).filter(|_| whole) else { return Vec::new() };
+        let table = self.shared.names.file(at.file);
+        let rows: Vec<u32> = table.assigned("exports", name).chain(table.assigned("module.exports", name)).collect();
+        let mut found = Vec::new();
+        for row in rows {
+            let binding = &facts.bindings[row as usize];
+            let place = Place { file: at.file, scope: binding.scope, line: u32::MAX };
+            let is_chain = |value: &ExprId| matches!(facts.expr(*value).kind, ExprKind::Attr | ExprKind::Call);
+            let outside = binding.value.filter(is_chain).map(|value| self.eval(value, place));
+            let outside = outside.as_ref().and_then(|set| match set.values() {
+                // `exports.json = parser.json`: what is outside by another name.
+                [Value::External(path)] if !set.open => Some(path.clone()),
+                _ => None,
+            });
+            if let Some(path) = outside {
+                found.push(Denoted::External(path));
+            } else if let Some(symbol) = binding.symbol {
+                found.push(Denoted::Symbol(SymbolRef { file: at.file, symbol }));
+            } else if let Some(value) = binding.value {
+                let named = self.denoted_by(value, place);
+                found.extend(named);
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
     /// What a name is on a value.
     pub fn member(&mut self, value: &Value, text: Text, from: FileIdx) -> Member {
         self.member_within(value, text, from, 0)
@@ -218,6 +238,12 @@ impl Session<'_, '_> {
             }
             Value::Class(class) => {
                 let member = self.along_mro(*class, text, 0);
+                if matches!(member.outcome, Outcome::Missing | Outcome::External) {
+                    let exported = self.members_by_exports(*class, text);
+                    if !exported.is_empty() {
+                        return Member::found(exported);
+                    }
+                }
                 if member.outcome == Outcome::Missing && builtins::is_class_member(family, name) {
                     return Member::external(Set::external(&format!("class#{name}"), &[]));
                 }
@@ -230,9 +256,6 @@ impl Session<'_, '_> {
                 }
                 if member.outcome == Outcome::External {
                     let bases = self.bases(Query::Mro(*class));
-                    if family == Family::Java {
-                        return Member::external(self.java_outside_member(value, *class, text));
-                    }
                     for base in bases.iter() {
                         if let Base::External(name_of_base, args) = base {
                             let receiver = Value::ExternalInstance(name_of_base.clone(), args.clone());
@@ -244,25 +267,11 @@ impl Session<'_, '_> {
             }
             Value::Anonymous(file, scope) => {
                 let own = self.members_of_scope(*file, *scope, text);
-                let bases = self.anonymous_bases(*file, *scope);
-                let mut member = self.member_of_set(&bases, text, from, passed);
-                if own.is_empty() {
-                    return member;
+                if !own.is_empty() {
+                    return Member::found(own.into_iter().map(Denoted::Symbol).collect());
                 }
-                // Its own methods join the overloads of its supertype; fields hide.
-                let view = self.shared.names.view;
-                let is_method = |at: &SymbolRef| view.symbol(*at).kind.is_function();
-                member.denoted.retain(|denoted| match denoted {
-                    Denoted::Symbol(at) => {
-                        own.iter().all(is_method)
-                            && is_method(at)
-                            && !own.iter().any(|mine| self.overrides_java(*mine, *at))
-                    }
-                    _ => false,
-                });
-                member.denoted.extend(own.into_iter().map(Denoted::Symbol));
-                member.denoted.sort();
-                Member::found(member.denoted)
+                let bases = self.anonymous_bases(*file, *scope);
+                self.member_of_set(&bases, text, from, passed)
             }
             Value::Super(class) => self.along_mro(*class, text, 1),
             Value::TypeParam(owner, at) => {
@@ -274,6 +283,10 @@ impl Session<'_, '_> {
                 if !assigned.is_empty() {
                     return Member::found(assigned.into_iter().map(Denoted::Symbol).collect());
                 }
+                let exported = self.members_by_exports(*at, text);
+                if !exported.is_empty() {
+                    return Member::found(exported);
+                }
                 if builtins::returns_itself(family, name) {
                     return Member::external(Set::one(value.clone()));
                 }
@@ -282,10 +295,7 @@ impl Session<'_, '_> {
             Value::Lambda(..) => Member::none(Outcome::External),
             Value::Symbol(at) => self.member_of_symbol(*at, text),
             Value::Object(file, expr) => self.member_of_object(*file, *expr, text, passed),
-            Value::Shape(file, ty, owner) => {
-                let place = self.place_of(SymbolRef { file: *file, symbol: *owner });
-                self.member_of_shape(*file, *ty, place, text)
-            }
+            Value::Shape(..) => self.member_of_shape(value, text, from, passed),
             Value::External(path) => Member::external(Set::one(Value::External(Arc::from(format!("{path}.{name}"))))),
             Value::ExternalInstance(..) => Member::external(builtins::member(family, value, name)),
         }
@@ -355,13 +365,7 @@ impl Session<'_, '_> {
         Member::found(denoted)
     }
 
-    fn member_of_object(
-        &mut self,
-        file: FileIdx,
-        expr: crate::facts::model::ExprId,
-        text: Text,
-        passed: u32,
-    ) -> Member {
+    fn member_of_object(&mut self, file: FileIdx, expr: ExprId, text: Text, passed: u32) -> Member {
         let facts = self.shared.names.view.facts(file);
         let row = facts.expr(expr);
         let name = self.shared.names.name_in(file, text);
@@ -377,10 +381,10 @@ impl Session<'_, '_> {
                 })
                 .collect();
             if !symbols.is_empty() {
-                return Member::found(symbols);
+                return Member::found(self.through_shorthand(symbols));
             }
         }
-        let place = Place { file, scope: self.scope_of_expr(file, expr), line: u32::MAX };
+        let place = Place { line: u32::MAX, ..self.place_near(file, expr) };
         let mut outcome = Outcome::Missing;
         for operand in facts.operands_of(expr).iter().rev() {
             match operand.role {
@@ -419,36 +423,102 @@ impl Session<'_, '_> {
         Member::none(outcome)
     }
 
-    fn member_of_shape(&mut self, file: FileIdx, ty: crate::facts::model::TypeId, place: Place, text: Text) -> Member {
-        let facts = self.shared.names.view.facts(file);
-        let row = facts.type_row(ty);
-        let Some(name) = self.shared.names.name_in(file, text) else { return Member::none(Outcome::Missing) };
-        if let Some(scope) = row.scope {
-            for decl in self.shared.names.file(file).decls(scope, name) {
-                if let Decl::Symbol(row) = decl {
-                    let symbol = SymbolId::new(row as usize);
-                    return Member::found(vec![Denoted::Symbol(SymbolRef { file, symbol })]);
-                }
+    /// Members written `{ f }` are what `f` is, where that is a symbol.
+    pub fn through_shorthand(&mut self, members: Vec<Denoted>) -> Vec<Denoted> {
+        let mut found = Vec::new();
+        for member in members {
+            let Denoted::Symbol(at) = member else {
+                found.push(member);
+                continue;
+            };
+            let facts = self.shared.names.view.facts(at.file);
+            let symbol = facts.symbol(at.symbol);
+            let of_object = symbol.kind == SymbolKind::Property
+                && facts.scope(symbol.declared_in).kind == crate::facts::model::ScopeKind::Object;
+            let row = self.shared.names.file(at.file).bindings_of(at.symbol).next();
+            let value = row.and_then(|row| facts.bindings[row as usize].value).filter(|value| {
+                let row = facts.expr(*value);
+                let is_name = row.kind == ExprKind::Name && row.name == Some(symbol.name);
+                // In `{ f: f }` the name that is read stands elsewhere.
+                let at = (symbol.name_line, symbol.name_column);
+                let start = facts.refs.partition_point(|r| (r.line, r.column) < at);
+                let here = facts.refs[start..].iter().take_while(|r| (r.line, r.column) == at);
+                of_object && is_name && here.into_iter().any(|r| r.expr == *value)
+            });
+            let place = Place {
+                file: at.file,
+                scope: facts.scope(symbol.declared_in).parent.unwrap_or(ScopeId::new(0)),
+                line: u32::MAX,
+            };
+            let named = value.map_or_else(Vec::new, |value| self.denoted_by(value, place));
+            if !named.is_empty() && named.iter().all(|d| matches!(d, Denoted::Symbol(_))) {
+                found.extend(named);
+            } else {
+                found.push(member);
             }
         }
-        for operand in facts.operands_of_type(ty) {
+        found
+    }
+
+    /// The member of an object type: its own, that of the type whose keys it maps, or what its
+    /// index signature gives.
+    fn member_of_shape(&mut self, shape: &Value, text: Text, from: FileIdx, passed: u32) -> Member {
+        let Value::Shape(file, ty, owner, _) = shape else { return Member::none(Outcome::Unknown) };
+        let facts = self.shared.names.view.facts(*file);
+        let row = facts.type_row(*ty);
+        if let (Some(scope), Some(name)) = (row.scope, self.shared.names.name_in(*file, text)) {
+            let own: Vec<Denoted> = self
+                .shared
+                .names
+                .file(*file)
+                .decls(scope, name)
+                .filter_map(|decl| match decl {
+                    Decl::Symbol(row) => {
+                        Some(Denoted::Symbol(SymbolRef { file: *file, symbol: SymbolId::new(row as usize) }))
+                    }
+                    _ => None,
+                })
+                .collect();
+            if !own.is_empty() {
+                return Member::found(own);
+            }
+        }
+        let symbol = SymbolRef { file: *file, symbol: *owner };
+        let place = self.place_of(symbol);
+        let env = self.env_of(shape, symbol);
+        // A type written in a comment has members without symbols.
+        let named = self.shared.names.name_in(*file, text).filter(|_| row.scope.is_none());
+        for operand in facts.operands_of_type(*ty) {
             let is_member = matches!(operand.role, TypeRole::Member | TypeRole::OptionalMember);
-            if is_member && operand.name == Some(name) {
+            if is_member && operand.name.is_some() && operand.name == named {
                 return Member::external(self.type_value(operand.ty, place));
             }
         }
-        Member::none(Outcome::Missing)
-    }
-
-    /// The scope in which an object or other expression stands: its own scope's parent, else the module's.
-    fn scope_of_expr(&self, file: FileIdx, expr: crate::facts::model::ExprId) -> ScopeId {
-        let facts = self.shared.names.view.facts(file);
-        let own = facts.expr(expr).scope;
-        if let Some(parent) = own.and_then(|scope| facts.scope(scope).parent) {
-            return parent;
+        for operand in facts.operands_of_type(*ty).iter().filter(|o| o.role == TypeRole::Index) {
+            let mapped = facts.type_row(operand.ty).kind == TypeKind::Mapped;
+            let parts = facts.operands_of_type(operand.ty);
+            if let (true, [value, keys]) = (mapped, parts) {
+                let of = facts.operands_of_type(keys.ty).first();
+                let Some(of) = of.filter(|_| facts.type_row(keys.ty).kind == TypeKind::Keyof) else {
+                    let set = self.type_value(value.ty, place);
+                    return Member::external(substitute(&set, &env));
+                };
+                // `{ [K in keyof T]: … }` has the members of T.
+                let source = self.type_value(of.ty, place);
+                let source = substitute(&source, &env);
+                let mut member = self.member_of_set(&source, text, from, passed);
+                if member.outcome == Outcome::Found && facts.type_row(value.ty).kind != TypeKind::IndexedAccess {
+                    let set = self.type_value(value.ty, place);
+                    member.values = Some(substitute(&set, &env));
+                }
+                return member;
+            }
+            if !mapped {
+                let set = self.type_value(operand.ty, place);
+                return Member::external(substitute(&set, &env));
+            }
         }
-        let binding = self.shared.names.file(file).binding_of_value(expr);
-        binding.map_or(ScopeId::new(0), |row| facts.bindings[row as usize].scope)
+        Member::none(Outcome::Missing)
     }
 
     /// Whether a symbol has a decorator of that (last) name.
@@ -474,8 +544,7 @@ impl Session<'_, '_> {
 
 /// The last segment of a qualname: a Java method's name with its parameter types.
 pub fn signature_of(qualname: &str) -> &str {
-    // Local classes have the parameters of the methods around them in their names.
-    let open = qualname.rfind('(').unwrap_or(qualname.len());
+    let open = qualname.find('(').unwrap_or(qualname.len());
     let start = qualname[..open].rfind('.').map_or(0, |at| at + 1);
     let end = qualname.rfind('#').filter(|at| *at > start).unwrap_or(qualname.len());
     &qualname[start..end]

@@ -3,9 +3,10 @@
 
 use rayon::prelude::*;
 
-use crate::base::dialect::Dialect;
+use crate::base::dialect::{Dialect, LanguageName};
 use crate::facts::model::{
-    Binding, ExprId, ExprKind, FileFacts, NameId, Origin, ScopeId, ScopeKind, SymbolId, SymbolKind,
+    Binding, ExportKind, ExprId, ExprKind, FileFacts, ImportKind, NameId, Origin, ScopeId, ScopeKind, SymbolId,
+    SymbolKind,
 };
 use crate::facts::table::Id;
 use crate::graph::hashing::{HashMap, HashSet};
@@ -70,6 +71,9 @@ pub struct Names<'v> {
     files: Vec<FileNames>,
     /// Members (of classes and object shapes), sorted by text and symbol.
     members: Vec<(Text, SymbolRef)>,
+    /// What ECMAScript declares for all files: `declare global`, declaration files that are no
+    /// modules. Sorted by text and symbol.
+    globals: Vec<(Text, SymbolRef)>,
 }
 
 impl<'v> Names<'v> {
@@ -106,7 +110,17 @@ impl<'v> Names<'v> {
             })
             .collect();
         members.par_sort_unstable();
-        Names { view, texts, by_text, files, members }
+        let mut globals: Vec<(Text, SymbolRef)> = indices
+            .par_iter()
+            .flat_map_iter(|file| {
+                let facts = view.facts(*file);
+                let texts = &files[file.0 as usize].texts;
+                let rows = ambient_globals(facts).into_iter();
+                rows.map(|id| (texts[facts.symbol(id).name.index()], SymbolRef { file: *file, symbol: id }))
+            })
+            .collect();
+        globals.par_sort_unstable();
+        Names { view, texts, by_text, files, members, globals }
     }
 
     /// The text of an interned text.
@@ -135,6 +149,11 @@ impl<'v> Names<'v> {
         &self.files[file.0 as usize]
     }
 
+    /// The ambient declarations of that name, sorted.
+    pub fn globals_named(&self, text: Text) -> Vec<SymbolRef> {
+        rows(&self.globals, text, |row| row.0).iter().map(|row| row.1).collect()
+    }
+
     /// The members of that name in the whole view, sorted.
     pub fn members_named(&self, text: Text) -> impl Iterator<Item = SymbolRef> + '_ {
         rows(&self.members, text, |row| row.0).iter().map(|row| row.1)
@@ -149,6 +168,26 @@ fn is_member(facts: &FileFacts, id: SymbolId) -> bool {
     }
     matches!(facts.scope(symbol.declared_in).kind, ScopeKind::Class | ScopeKind::Object)
         || matches!(symbol.kind, SymbolKind::Method | SymbolKind::Property | SymbolKind::Field)
+}
+
+/// The symbols that a file declares for all files.
+fn ambient_globals(facts: &FileFacts) -> Vec<SymbolId> {
+    let is_ecma = matches!(facts.dialect.language(), LanguageName::TypeScript | LanguageName::JavaScript);
+    if !is_ecma {
+        return Vec::new();
+    }
+    let top = ScopeId::new(0);
+    let is_module = facts.imports.iter().any(|import| import.kind != ImportKind::TypeQuery && import.scope == top)
+        || facts.exports.iter().any(|export| export.scope == top && export.kind != ExportKind::Global);
+    let is_script = facts.dialect == Dialect::Dts && !is_module;
+    let rows = facts.symbols.iter().enumerate().skip(1);
+    rows.filter(|(_, symbol)| {
+        let scope = facts.scope(symbol.declared_in);
+        let of_global = scope.kind == ScopeKind::Ambient && facts.name(facts.symbol(scope.owner).name) == "global";
+        of_global || (is_script && symbol.declared_in == top)
+    })
+    .map(|(row, _)| SymbolId::new(row))
+    .collect()
 }
 
 /// The rows of a sorted table whose key is `key`.
@@ -172,8 +211,11 @@ impl FileNames {
             .collect();
         let mut table = FileNames { texts, ..FileNames::default() };
         table.by_text = table.texts.iter().enumerate().map(|(at, text)| (*text, NameId::new(at))).collect();
+        let given: HashSet<SymbolId> = given_to_chains(facts).collect();
         for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
-            table.decls.push((symbol.name, symbol.declared_in, Decl::Symbol(row as u32)));
+            if !given.contains(&SymbolId::new(row)) {
+                table.decls.push((symbol.name, symbol.declared_in, Decl::Symbol(row as u32)));
+            }
             if let Some(parent) = symbol.parent {
                 table.children.push((parent, SymbolId::new(row)));
             }
@@ -245,13 +287,7 @@ impl FileNames {
         for (at, operand) in facts.operands_of(id).iter().enumerate() {
             let kind = facts.expr(operand.expr).kind;
             let noted = matches!(kind, ExprKind::Lambda | ExprKind::Object | ExprKind::Path)
-                || matches!(kind, ExprKind::Seq | ExprKind::Choice | ExprKind::Value)
-                // Java: a call's own context fills the types of the lambdas given to it.
-                || (facts.dialect == Dialect::Java
-                    && matches!(kind, ExprKind::Call | ExprKind::New)
-                    && facts.operands_of(operand.expr).iter().any(|o| {
-                        matches!(facts.expr(o.expr).kind, ExprKind::Lambda | ExprKind::Call | ExprKind::MethodRef)
-                    }));
+                || matches!(kind, ExprKind::Seq | ExprKind::Choice | ExprKind::Value);
             if noted {
                 self.context.push((operand.expr, id, at as u32));
             }
@@ -375,6 +411,22 @@ impl FileNames {
     pub fn expr_of_scope(&self, scope: ScopeId) -> Option<ExprId> {
         rows(&self.lambdas, scope, |row| row.0).first().map(|row| row.1)
     }
+}
+
+/// The ECMAScript functions and constants that are given to a chain of names (`a.m = function () {}`),
+/// which their scope does not know by name.
+fn given_to_chains(facts: &FileFacts) -> impl Iterator<Item = SymbolId> + '_ {
+    let is_ecma = matches!(facts.dialect.language(), LanguageName::TypeScript | LanguageName::JavaScript);
+    let rows = facts.bindings.iter().filter(move |binding| {
+        let chain = binding.target.filter(|_| is_ecma).and_then(|target| root_name(facts, target));
+        // `this.m = …` is a member of the class or function around.
+        chain.flatten().is_some_and(|root| facts.name(root) != "this")
+    });
+    rows.filter_map(|binding| binding.symbol).filter(|symbol| {
+        let symbol = facts.symbol(*symbol);
+        let in_class = matches!(facts.scope(symbol.declared_in).kind, ScopeKind::Class | ScopeKind::Object);
+        !in_class && matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method | SymbolKind::Variable)
+    })
 }
 
 /// The class whose instance `base` is, when it is `this` or the first parameter of a method.

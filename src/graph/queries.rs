@@ -27,6 +27,8 @@ use crate::view::{FileIdx, SymbolRef};
 pub enum Query {
     /// What a name of a module's namespace denotes, for importers.
     Export(FileIdx, Text),
+    /// What a name means that no scope of an ECMAScript file declares: ambient declarations.
+    Global(FileIdx, Text),
     /// What an import row denotes.
     Import(FileIdx, u32),
     /// What a symbol's name evaluates to.
@@ -88,7 +90,7 @@ impl Query {
     /// The answer that knows nothing, from which cycles start.
     fn unknown(self) -> Answer {
         match self {
-            Query::Export(..) | Query::Import(..) => Answer::Denoted(Arc::from([])),
+            Query::Export(..) | Query::Global(..) | Query::Import(..) => Answer::Denoted(Arc::from([])),
             Query::Bases(_) | Query::Mro(_) => Answer::Bases(Arc::from([])),
             Query::Symbol(_)
             | Query::Binding(..)

@@ -42,7 +42,7 @@ impl Record {
             writer.answer(answer);
             let answer = Digest::of(&writer.bytes);
             let text = match query {
-                Query::Export(_, text) => Some(Arc::from(names.str(*text))),
+                Query::Export(_, text) | Query::Global(_, text) => Some(Arc::from(names.str(*text))),
                 _ => None,
             };
             record.asked.push(Asked { query: *query, text, answer });
@@ -94,6 +94,7 @@ impl Writer<'_, '_> {
     fn query(&mut self, query: &Query) {
         match query {
             Query::Export(file, _)
+            | Query::Global(file, _)
             | Query::Import(file, _)
             | Query::Binding(file, _)
             | Query::Param(file, _)
@@ -181,11 +182,12 @@ impl Writer<'_, '_> {
                 self.file(*file);
                 self.number(expr.index());
             }
-            Value::Shape(file, ty, owner) => {
+            Value::Shape(file, ty, owner, args) => {
                 self.tag(10);
                 self.file(*file);
                 self.number(ty.index());
                 self.number(owner.index());
+                self.sets(args);
             }
             Value::TypeParam(at, position) => {
                 self.tag(11);

@@ -173,6 +173,7 @@ impl Moved {
     fn query(&self, query: Query, text: Option<&str>, names: &Names<'_>) -> Option<Query> {
         Some(match query {
             Query::Export(file, _) => Query::Export(self.file(file)?, names.find(text?)?),
+            Query::Global(file, _) => Query::Global(self.file(file)?, names.find(text?)?),
             Query::Import(file, row) => Query::Import(self.file(file)?, row),
             Query::Symbol(at) => Query::Symbol(self.symbol(at)?),
             Query::Binding(file, row) => Query::Binding(self.file(file)?, row),

@@ -1,6 +1,6 @@
 //! What one reference refers to, by which rule, and what is known when it refers to nothing.
 
-use crate::facts::model::{ExprId, ExprKind, Reference, SymbolKind};
+use crate::facts::model::{ExprId, ExprKind, Reference};
 use crate::graph::edge::{Receiver, Strategy};
 use crate::graph::generics::SELF;
 use crate::graph::members::Outcome;
@@ -18,13 +18,15 @@ pub struct Targets {
     pub strategy: Strategy,
     /// Of several targets exactly one is meant, and which is not known.
     pub ambiguous: bool,
+    /// They are not what the callee names, but what a local name in its place holds.
+    pub held: bool,
     /// Why there may be more, or none.
     pub missing: Option<Receiver>,
 }
 
 impl Targets {
     fn none(missing: Option<Receiver>) -> Self {
-        Targets { symbols: Vec::new(), strategy: Strategy::Scope, ambiguous: false, missing }
+        Targets { symbols: Vec::new(), strategy: Strategy::Scope, ambiguous: false, held: false, missing }
     }
 }
 
@@ -225,6 +227,7 @@ impl Session<'_, '_> {
             let set = self.eval(callee, place);
             targets = self.of_values(&set, Strategy::InferredType);
             targets.missing = None;
+            targets.held = family == Family::Ecma;
         }
         targets
     }
@@ -251,54 +254,32 @@ impl Session<'_, '_> {
         }
         symbols.sort_unstable();
         let missing = (symbols.is_empty() && external).then_some(Receiver::External);
-        Targets { symbols, strategy: Strategy::SelfMember, ambiguous: false, missing }
+        Targets { symbols, strategy: Strategy::SelfMember, ambiguous: false, held: false, missing }
     }
 
     fn resolve_java_call(&mut self, call: ExprId, callee: ExprId, place: Place) -> Targets {
         let facts = self.shared.names.view.facts(place.file);
         if facts.expr(call).kind == ExprKind::New {
-            let made = self.java_made(call, place);
+            let made = self.eval(call, place);
             let mut symbols = Vec::new();
-            let mut implicit = false;
             for value in made.values() {
                 if let Value::Instance(class, _) = value {
                     let constructors = self.constructors(*class);
-                    // An enum constant of an enum without constructors names nothing.
-                    let of_enum = self.shared.names.view.symbol(*class).kind == SymbolKind::Enum;
-                    implicit |= constructors.is_empty() && of_enum;
-                    if constructors.is_empty() && !of_enum {
+                    if constructors.is_empty() {
                         symbols.push(*class);
                     }
                     symbols.extend(constructors);
                 }
             }
-            if symbols.is_empty() && implicit {
-                return Targets::none(None);
-            }
             if symbols.is_empty() {
                 let external = made.values().iter().any(Value::is_external);
                 return Targets::none(Some(if external { Receiver::External } else { Receiver::Unknown }));
             }
-            let targets = self.overloads(&symbols, call, place, Strategy::Import, made.values().len());
-            // A record's canonical constructor need not be written.
-            let view = self.shared.names.view;
-            let records: Vec<SymbolRef> = made
-                .values()
-                .iter()
-                .filter_map(|value| if let Value::Instance(class, _) = value { Some(*class) } else { None })
-                .filter(|class| view.symbol(*class).kind == SymbolKind::Record)
-                .collect();
-            if targets.symbols.is_empty() && !records.is_empty() {
-                return Targets { symbols: records, strategy: Strategy::Import, ambiguous: false, missing: None };
-            }
-            return targets;
+            return self.overloads(&symbols, call, place, Strategy::Import);
         }
         let callees = self.java_callees(callee, place);
         let (methods, receivers, outside) = &*callees;
         if methods.is_empty() {
-            if facts.expr(callee).kind == ExprKind::Super {
-                return self.super_constructor(place);
-            }
             if outside.is_some() {
                 return Targets::none(Some(Receiver::External));
             }
@@ -322,26 +303,26 @@ impl Session<'_, '_> {
             (ExprKind::Name, ..) => Strategy::Import,
             _ => Strategy::SelfMember,
         };
-        self.overloads(methods, call, place, strategy, receivers.len())
+        self.overloads(methods, call, place, strategy)
     }
 
-    fn overloads(
-        &mut self,
-        candidates: &[SymbolRef],
-        call: ExprId,
-        place: Place,
-        strategy: Strategy,
-        n_receivers: usize,
-    ) -> Targets {
+    fn overloads(&mut self, candidates: &[SymbolRef], call: ExprId, place: Place, strategy: Strategy) -> Targets {
         let mut symbols = self.pick_overload(candidates, call, place).to_vec();
         symbols.sort_unstable();
         symbols.dedup();
         if symbols.is_empty() {
             return Targets::none(Some(Receiver::Unknown));
         }
-        // Each receiver may have a method of its own; one receiver means one of them.
-        let ambiguous = symbols.len() > n_receivers.max(1);
-        Targets { symbols, strategy: if ambiguous { Strategy::Overload } else { strategy }, ambiguous, missing: None }
+        let classes: std::collections::BTreeSet<_> =
+            symbols.iter().map(|at| (at.file, self.shared.names.view.symbol(*at).parent)).collect();
+        let ambiguous = symbols.len() > classes.len();
+        Targets {
+            symbols,
+            strategy: if ambiguous { Strategy::Overload } else { strategy },
+            ambiguous,
+            held: false,
+            missing: None,
+        }
     }
 
     /// Resolves a string shaped like a module path (`mock.patch("a.b.c")`, `jest.mock("./x")`).
@@ -386,5 +367,5 @@ pub fn symbols_of(denoted: &[Denoted], strategy: Strategy) -> Targets {
         denoted.iter().filter_map(|d| if let Denoted::Symbol(at) = d { Some(*at) } else { None }).collect();
     symbols.sort_unstable();
     symbols.dedup();
-    Targets { symbols, strategy, ambiguous: false, missing: None }
+    Targets { symbols, strategy, ambiguous: false, held: false, missing: None }
 }

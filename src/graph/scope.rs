@@ -1,9 +1,12 @@
 //! Names in scopes: which declarations a name means where it stands, by each language's rules.
 
+use std::sync::Arc;
+
 use crate::facts::model::{Branch, NameId, Origin, ScopeId, ScopeKind, SymbolFlags, SymbolId};
 use crate::facts::table::Id;
+use crate::graph::builtins;
 use crate::graph::modules::Family;
-use crate::graph::names::{Decl, in_scope};
+use crate::graph::names::{Decl, Text, in_scope};
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::view::{FileIdx, SymbolRef};
 
@@ -42,6 +45,11 @@ impl Session<'_, '_> {
             if let Some(param) = self.type_param(place.file, place.scope, name) {
                 return Meaning { denoted: vec![param], imported: false, declared: true };
             }
+            if Family::of(self.shared.names.view.facts(place.file).dialect) == Family::Ecma {
+                let text = self.shared.names.text(place.file, name);
+                let global = self.denoted(Query::Global(place.file, text)).to_vec();
+                meaning.denoted = self.only_in_space(global, space);
+            }
             return meaning;
         };
         if space == Space::Type
@@ -56,7 +64,16 @@ impl Session<'_, '_> {
                     .denoted
                     .push(Denoted::Symbol(SymbolRef { file: place.file, symbol: SymbolId::new(row as usize) })),
                 Decl::Param(row) => meaning.denoted.push(Denoted::Param(place.file, row)),
-                Decl::Binding(row) => meaning.denoted.push(Denoted::Binding(place.file, row)),
+                Decl::Binding(row) => {
+                    let binding = &self.shared.names.view.facts(place.file).bindings[row as usize];
+                    // A function expression's own name, inside of it.
+                    meaning.denoted.push(match binding.symbol {
+                        Some(symbol) if binding.value.is_none() => {
+                            Denoted::Symbol(SymbolRef { file: place.file, symbol })
+                        }
+                        _ => Denoted::Binding(place.file, row),
+                    });
+                }
                 Decl::Import(row) => {
                     meaning.imported = true;
                     meaning.denoted.extend(self.denoted(Query::Import(place.file, row)).iter().cloned());
@@ -67,6 +84,42 @@ impl Session<'_, '_> {
         meaning.denoted.dedup();
         self.in_space(&mut meaning.denoted, space);
         meaning
+    }
+
+    /// Solves `Global`: of ambient declarations in several files those that lie nearest. None for
+    /// what the language or its runtimes bring.
+    pub fn solve_global(&self, file: FileIdx, text: Text) -> Arc<[Denoted]> {
+        let view = self.shared.names.view;
+        let known = self.shared.names.str(text);
+        let found = self.shared.names.globals_named(text);
+        let builtin =
+            builtins::global(Family::Ecma, known).is_some() || builtins::named_type(Family::Ecma, known, &[]).is_some();
+        if found.is_empty() || builtin {
+            return Arc::from([]);
+        }
+        let near = view.file(file).path.as_str();
+        let shared = |at: &SymbolRef| {
+            let path = view.file(at.file).path.as_str();
+            path.split('/').zip(near.split('/')).take_while(|(one, other)| one == other).count()
+        };
+        let most = found.iter().map(shared).max();
+        found.iter().filter(|at| Some(shared(at)) == most).map(|at| Denoted::Symbol(*at)).collect()
+    }
+
+    /// Those of a space alone.
+    fn only_in_space(&self, mut denoted: Vec<Denoted>, space: Space) -> Vec<Denoted> {
+        use crate::facts::model::SymbolKind::{Interface, Namespace, TypeAlias};
+        denoted.retain(|d| match d {
+            Denoted::Symbol(at) => {
+                let kind = self.shared.names.view.symbol(*at).kind;
+                match space {
+                    Space::Value => !matches!(kind, Interface | TypeAlias),
+                    Space::Type => kind.is_class() || matches!(kind, TypeAlias | Namespace),
+                }
+            }
+            _ => true,
+        });
+        denoted
     }
 
     /// Of symbols that share a name, keeps those of the wanted space where there are any.
@@ -148,20 +201,23 @@ impl Session<'_, '_> {
         let family = Family::of(facts.dialect);
         let mut rows: Vec<(u32, bool, Decl)> = Vec::new();
         // `const x = require("m")` declares by its import; the constant is only its form.
-        let imported: Vec<u32> = match family {
+        let imported: Vec<(u32, u32)> = match family {
             Family::Ecma => decls
                 .iter()
-                .filter_map(|d| if let Decl::Import(row) = d { Some(facts.imports[*row as usize].line) } else { None })
+                .filter_map(|d| if let Decl::Import(row) = d { Some(&facts.imports[*row as usize]) } else { None })
+                .map(|import| (import.name_line, import.name_column))
                 .collect(),
             Family::Python | Family::Java => Vec::new(),
         };
         let has_symbol = decls.iter().any(|d| matches!(d, Decl::Symbol(_)));
         let mut seen_implementation = false;
         for decl in &decls {
+            let mut name_at = None;
             let (line, certain) = match *decl {
                 Decl::Symbol(row) => {
                     let symbol = &facts.symbols[row as usize];
                     seen_implementation |= !symbol.flags.has(SymbolFlags::OVERLOAD);
+                    name_at = Some((symbol.name_line, symbol.name_column));
                     (symbol.start_line, symbol.branch == Branch::Always)
                 }
                 Decl::Param(row) => (facts.params[row as usize].line, true),
@@ -174,11 +230,11 @@ impl Session<'_, '_> {
                     if matches!(binding.origin, Origin::Delete) || (has_symbol && binding.symbol.is_some()) {
                         continue;
                     }
+                    name_at = Some((binding.line, binding.column));
                     (binding.line, binding.branch == Branch::Always && binding.origin != Origin::Augmented)
                 }
             };
-            let is_form = !matches!(decl, Decl::Import(_)) && imported.contains(&line);
-            if !is_form {
+            if !name_at.is_some_and(|at| imported.contains(&at)) {
                 rows.push((line, certain, *decl));
             }
         }
@@ -191,11 +247,6 @@ impl Session<'_, '_> {
         }
         if rows.len() < 2 {
             return rows.into_iter().map(|(_, _, decl)| decl).collect();
-        }
-        // Java: of pattern variables of one name the last one above is meant.
-        if family == Family::Java && place.line != u32::MAX {
-            let above = rows.iter().rposition(|(line, ..)| *line <= place.line).unwrap_or(0);
-            return vec![rows[above].2];
         }
         let same_function = self.function_scope(place.file, place.scope) == self.function_scope(place.file, scope);
         if same_function && family == Family::Python {

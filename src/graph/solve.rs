@@ -6,6 +6,7 @@ use crate::graph::queries::{Answer, Query, Session};
 pub fn solve(session: &mut Session<'_, '_>, query: Query) -> Answer {
     match query {
         Query::Export(file, text) => Answer::Denoted(session.solve_export(file, text)),
+        Query::Global(file, text) => Answer::Denoted(session.solve_global(file, text)),
         Query::Import(file, row) => Answer::Denoted(session.solve_import(file, row)),
         Query::Symbol(at) => Answer::Values(session.solve_symbol(at)),
         Query::Binding(file, row) => Answer::Values(session.solve_binding(file, row)),

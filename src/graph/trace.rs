@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 
+use crate::facts::model::ExportKind;
 use crate::graph::compiled::{self, FileWords};
 use crate::graph::edge::{Edge, EdgeKind, Graph};
 use crate::graph::link::{FileLink, Linker};
-use crate::graph::modules::Modules;
+use crate::graph::modules::{Modules, Target};
 use crate::graph::names::Names;
 use crate::graph::queries::{Denoted, Query, Session, Shared};
 use crate::view::{FileIdx, SymbolRef, View};
@@ -27,11 +28,13 @@ pub struct Traced {
     pub edges: Vec<Edge>,
 }
 
-/// A name of an import with the symbols that it brings in.
+/// A name of an import or re-export with the symbols that it brings in.
 #[derive(Clone, Debug)]
 pub struct TracedImport {
-    /// Its row among the file's imports.
-    pub import: usize,
+    /// Where the name stands.
+    pub line: u32,
+    pub column: u32,
+    pub name: String,
     pub symbols: Vec<SymbolRef>,
 }
 
@@ -56,24 +59,30 @@ impl<'v> Tracer<'v> {
         traced
     }
 
-    /// The imports of a file that bring in symbols, in order.
+    /// The names of a file's imports and re-exports that bring in symbols, in order of rows.
     pub fn imports(&self, file: FileIdx) -> Vec<TracedImport> {
         let mut session = Session::new(&self.shared);
-        let rows = 0..self.view.facts(file).imports.len();
-        let symbols_of = |import: usize| {
+        let facts = self.view.facts(file);
+        let mut traced = Vec::new();
+        for (row, import) in facts.imports.iter().enumerate() {
             session.refuel();
-            let denoted = session.denoted(Query::Import(file, import as u32));
-            let symbol = |denoted: &Denoted| match denoted {
-                Denoted::Symbol(at) => Some(*at),
-                _ => None,
-            };
-            denoted.iter().filter_map(symbol).collect()
-        };
-        let traced = rows.map({
-            let mut symbols_of = symbols_of;
-            move |import| TracedImport { import, symbols: symbols_of(import) }
-        });
-        traced.filter(|traced| !traced.symbols.is_empty()).collect()
+            let denoted = session.denoted(Query::Import(file, row as u32));
+            let name = facts.text(import.name.or(import.local)).to_owned();
+            let (line, column) = (import.name_line, import.name_column);
+            traced.push(TracedImport { line, column, name, symbols: symbols_of(&denoted) });
+        }
+        for (row, export) in facts.exports.iter().enumerate() {
+            session.refuel();
+            let target = self.shared.modules.of_export(file, row as u32);
+            if let (ExportKind::Reexport, Target::File(target), Some(local)) = (export.kind, target, export.local) {
+                let denoted = session.denoted(Query::Export(*target, self.shared.names.text(file, local)));
+                let name = facts.name(local).to_owned();
+                let (line, column) = (export.line, export.column);
+                traced.push(TracedImport { line, column, name, symbols: symbols_of(&denoted) });
+            }
+        }
+        traced.retain(|traced| !traced.symbols.is_empty());
+        traced
     }
 
     /// The compiler's words on a file, if an index is believed for it.
@@ -96,6 +105,11 @@ impl<'v> Tracer<'v> {
             words: self.words.get(&file),
         }
     }
+}
+
+fn symbols_of(denoted: &[Denoted]) -> Vec<SymbolRef> {
+    let symbol = |denoted: &Denoted| if let Denoted::Symbol(at) = denoted { Some(*at) } else { None };
+    denoted.iter().filter_map(symbol).collect()
 }
 
 /// Whether an edge stands for a reference of the source, and not for a declaration as such.

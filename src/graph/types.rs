@@ -1,7 +1,7 @@
 //! Types as values: what an annotation says an expression may be, type parameters and how
 //! arguments fill them.
 
-use crate::graph::generics::{Env, SELF, substitute};
+use crate::graph::generics::{Env, SELF, substitute, type_params_of};
 use std::sync::Arc;
 
 use crate::facts::model::{ExprId, ExprKind, LiteralKind, NameId, ScopeKind, SymbolKind, TypeId, TypeKind, TypeRole};
@@ -38,7 +38,9 @@ impl Session<'_, '_> {
                 let elements: Vec<Set> = operands.iter().map(|o| self.type_value(o.ty, place)).collect();
                 Set::external("tuple", &elements)
             }
-            TypeKind::Func | TypeKind::Object => Set::one(Value::Shape(place.file, ty, facts.scope(place.scope).owner)),
+            TypeKind::Func | TypeKind::Object => {
+                Set::one(Value::Shape(place.file, ty, facts.scope(place.scope).owner, no_args()))
+            }
             TypeKind::Typeof => row.expr.map_or_else(Set::unknown, |expr| self.eval(expr, place)),
             TypeKind::Keyof => Set::external(builtins::literal_class(family, LiteralKind::String), &[]),
             TypeKind::IndexedAccess => {
@@ -121,6 +123,13 @@ impl Session<'_, '_> {
             let Some(expr) = facts.type_row(ty).expr else { return Set::unknown() };
             let name = facts.text(facts.expr(expr).name);
             let args = self.type_args(ty, place);
+            if let (Family::Ecma, Some(of)) = (family, args.first()) {
+                match name {
+                    "ReturnType" => return self.call_result(of, &[], place),
+                    "InstanceType" => return self.instances(of, &[]),
+                    _ => {}
+                }
+            }
             return builtins::named_type(family, name, &args).unwrap_or_else(Set::unknown);
         }
         self.denoted_types(&denoted, ty, place)
@@ -156,6 +165,7 @@ impl Session<'_, '_> {
     /// The values of a type that a symbol names.
     pub fn symbol_type(&mut self, at: SymbolRef, args: &[Set]) -> Set {
         let symbol = self.shared.names.view.symbol(at);
+        let args = &self.with_defaults(at, args)[..];
         match symbol.kind {
             kind if kind.is_class() => Set::one(Value::Instance(at, Arc::from(args))),
             SymbolKind::TypeAlias => {
@@ -180,6 +190,26 @@ impl Session<'_, '_> {
             }
             _ => Set::unknown(),
         }
+    }
+
+    /// Type arguments with the defaults of type parameters for which none is written.
+    fn with_defaults(&mut self, at: SymbolRef, args: &[Set]) -> Vec<Set> {
+        let mut filled = args.to_vec();
+        let facts = self.shared.names.view.facts(at.file);
+        if Family::of(facts.dialect) != Family::Ecma {
+            return filled;
+        }
+        let place = self.place_of(at);
+        for param in type_params_of(facts, at.symbol).iter().skip(args.len()) {
+            let Some(default) = param.default else { break };
+            let mut env = Env::default();
+            for (position, arg) in filled.iter().enumerate() {
+                env.add((at, position as u32), arg.clone());
+            }
+            let set = self.type_value(default, place);
+            filled.push(substitute(&set, &env));
+        }
+        filled
     }
 
     /// Classes become their instances.
@@ -220,9 +250,7 @@ impl Session<'_, '_> {
         let family = Family::of(self.shared.names.view.facts(place.file).dialect);
         let line = match family {
             Family::Python => place.line,
-            // A pattern variable ends where the next of its name begins.
-            Family::Java if self.shared.names.file(place.file).decls_of(name).len() > 1 => place.line,
-            // Else only whether it is the header of a class matters.
+            // Only whether it is the header of a class matters.
             Family::Java => u32::from(place.line != HEADER),
             Family::Ecma => 0,
         };

@@ -6,8 +6,10 @@ use crate::facts::model::{ExprId, ScopeId, SymbolId, TypeId};
 use crate::view::{FileIdx, SymbolRef};
 
 /// How many values a set holds at most; a larger one is unknown.
-pub const MAX_VALUES: usize = 8;
-/// How deep type arguments nest; deeper ones are unknown. Keeps growing types finite.
+pub const MAX_VALUES: usize = 64;
+/// How many values a type argument holds at most.
+const MAX_ARGUMENT: usize = 8;
+/// How deep type arguments nest; deeper ones are left out. Keeps growing types finite.
 const MAX_DEPTH: u32 = 3;
 
 /// One thing that an expression may be.
@@ -33,8 +35,9 @@ pub enum Value {
     Lambda(FileIdx, ExprId),
     /// An object literal, or a Python dict display.
     Object(FileIdx, ExprId),
-    /// A structural type: object or function type.
-    Shape(FileIdx, TypeId, Scoped),
+    /// A structural type: object or function type, with the arguments of the type parameters of
+    /// the symbol that it is read in (a generic alias), where they are known.
+    Shape(FileIdx, TypeId, Scoped, Args),
     /// A type parameter: its owner and position among the owner's.
     TypeParam(SymbolRef, u32),
     /// What `super` is in a class: members start after it in the MRO of the receiver.
@@ -79,9 +82,7 @@ impl Set {
 
     /// Exactly one value.
     pub fn one(value: Value) -> Self {
-        if value.depth() > MAX_DEPTH {
-            return Set::unknown();
-        }
+        let value = if value.depth() > MAX_DEPTH { value.pruned(MAX_DEPTH) } else { value };
         Set { values: Arc::from([value]), open: false }
     }
 
@@ -166,7 +167,7 @@ impl Set {
 impl Value {
     fn depth(&self) -> u32 {
         match self {
-            Value::Instance(_, args) | Value::ExternalInstance(_, args) => {
+            Value::Instance(_, args) | Value::ExternalInstance(_, args) | Value::Shape(.., args) => {
                 args.iter().map(|arg| arg.depth() + 1).max().unwrap_or(0)
             }
             Value::Bound(_, receiver) => receiver.depth() + 1,
@@ -178,11 +179,39 @@ impl Value {
             | Value::Function(_)
             | Value::Lambda(..)
             | Value::Object(..)
-            | Value::Shape(..)
             | Value::TypeParam(..)
             | Value::Super(_)
             | Value::Symbol(_)
             | Value::External(_) => 0,
+        }
+    }
+
+    /// The same with type arguments at most `left` deep.
+    fn pruned(self, left: u32) -> Value {
+        let cut = |args: Args| -> Args {
+            if left == 0 {
+                return no_args();
+            }
+            let arg = |set: &Set| {
+                if set.values.len() > MAX_ARGUMENT {
+                    return Set::unknown();
+                }
+                let values = set.values.iter().map(|value| value.clone().pruned(left - 1));
+                let mut values: Vec<Value> = values.collect();
+                values.sort_unstable();
+                values.dedup();
+                Set { values: values.into(), open: set.open }
+            };
+            args.iter().map(arg).collect()
+        };
+        match self {
+            Value::Instance(class, args) => Value::Instance(class, cut(args)),
+            Value::ExternalInstance(name, args) => Value::ExternalInstance(name, cut(args)),
+            Value::Shape(file, ty, owner, args) => Value::Shape(file, ty, owner, cut(args)),
+            Value::Bound(at, receiver) => {
+                Value::Bound(at, Arc::new((*receiver).clone().pruned(left.saturating_sub(1))))
+            }
+            other => other,
         }
     }
 

@@ -17,7 +17,7 @@ pub const WRITE_ACCESS: u32 = 4;
 pub const FORWARD_DEFINITION: u32 = 64;
 
 /// The largest index that is read.
-pub const MAX_BYTES: u64 = 2 << 30;
+pub const MAX_BYTES: u64 = 1 << 30;
 /// The longest symbol; a longer one names nothing of ours.
 const MAX_SYMBOL: usize = 16 << 10;
 /// The most documents and occurrences of one index.

@@ -65,9 +65,10 @@ impl SymbolSort {
     }
 }
 
-/// The digest of a tree's configuration files.
+/// The digest of a tree's configuration files; our own is none of a compiler's.
 pub fn digest_of_configuration<'c>(files: impl IntoIterator<Item = (&'c str, &'c [u8])>) -> Digest {
-    let parts: Vec<&[u8]> = files.into_iter().flat_map(|(path, bytes)| [path.as_bytes(), bytes]).collect();
+    let of_compilers = files.into_iter().filter(|(path, _)| *path != "ratlas.toml");
+    let parts: Vec<&[u8]> = of_compilers.flat_map(|(path, bytes)| [path.as_bytes(), bytes]).collect();
     Digest::of_parts(parts)
 }
 

@@ -119,9 +119,9 @@ fn compare_file(tracer: &Tracer<'_>, graph: &Graph, file: FileIdx, words: &compi
         found.entry(traced.reference).or_default().extend(ends);
     }
     let guesses = guesses(view, graph, file);
-    let mut seen: BTreeSet<(u32, u32)> = BTreeSet::new();
+    // Several references of one place (a call and the read of its callee) are one word's.
+    let mut places: BTreeMap<(u32, u32), (EdgeKind, String, Vec<SymbolRef>)> = BTreeMap::new();
     for (at, reference) in facts.refs.iter().enumerate() {
-        let place = (reference.line, reference.column);
         let written = target_text::of(facts, reference.expr);
         let mut ends = found.remove(&at).unwrap_or_default();
         let last = written.rsplit('.').next().unwrap_or_default();
@@ -130,21 +130,21 @@ fn compare_file(tracer: &Tracer<'_>, graph: &Graph, file: FileIdx, words: &compi
         {
             ends = guessed.clone();
         }
-        // Several references of one place (a call and the read of its callee) are one word's.
-        if seen.contains(&place) && ends.is_empty() {
-            continue;
-        }
-        seen.insert(place);
         let kind = EdgeKind::of_reference(reference.kind);
-        push(view, rows, (file, place), kind, written, ends, words.at(place.0, place.1));
+        let known = places.entry((reference.line, reference.column));
+        let known = known.or_insert_with(|| (kind, written.clone(), Vec::new()));
+        if known.2.is_empty() {
+            *known = (kind, written, ends);
+        } else {
+            known.2.extend(ends);
+        }
     }
     for traced in tracer.imports(file) {
-        let import = &facts.imports[traced.import];
-        let place = (import.name_line, import.name_column);
-        if seen.insert(place) {
-            let written = facts.text(import.name.or(import.local)).to_owned();
-            push(view, rows, (file, place), EdgeKind::Imports, written, traced.symbols, words.at(place.0, place.1));
-        }
+        places.entry((traced.line, traced.column)).or_insert((EdgeKind::Imports, traced.name, traced.symbols));
+    }
+    let seen: BTreeSet<(u32, u32)> = places.keys().copied().collect();
+    for (place, (kind, written, ends)) in places {
+        push(view, rows, (file, place), kind, written, ends, words.at(place.0, place.1));
     }
     for (place, word) in words.iter().filter(|(place, _)| !seen.contains(place)) {
         let kind = if is_import(facts, place.0) { EdgeKind::Imports } else { EdgeKind::References };

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::base::error::Result;
-use crate::facts::model::SymbolKind;
+use crate::facts::model::{Binding, NameId, ScopeId};
 use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, Graph};
 use crate::lang::quiet::{self, Quiet};
@@ -238,14 +238,24 @@ fn cause_of(view: &View, graph: &Graph, targets: &[SymbolRef], (file, line): (Fi
     if let Some(edge) = other {
         return Cause::Other(format!("means {}:{}", show::path(view, edge.to), show::qualname(view, edge.to)));
     }
-    let is_param = facts.params.iter().any(|p| p.line == line && p.name.is_some_and(|n| facts.name(n) == name));
-    let is_local = facts.bindings.iter().any(|b| b.line == line && b.name.is_some_and(|n| facts.name(n) == name));
-    let is_key = matches!(view.symbol(targets[0]).kind, SymbolKind::Field | SymbolKind::Property);
-    match (is_param, is_local && !is_key) {
-        (true, _) => Cause::Definition("a parameter".to_owned()),
-        (false, true) => Cause::Definition("a local".to_owned()),
-        (false, false) => Cause::Code,
+    let is_part = |text: &str| text.split(['.', '/']).any(|part| part == name);
+    if facts.imports.iter().any(|import| import.line == line && is_part(facts.text(import.module))) {
+        return Cause::Other("a module's path".to_owned());
     }
+    // Within the function that declares a parameter or local of that name, that is what it is.
+    let is_name = |id: Option<NameId>| id.is_some_and(|id| facts.name(id) == name);
+    let around = |scope: ScopeId| {
+        let owner = facts.symbol(facts.scope(scope).owner);
+        owner.kind.is_function() && (owner.start_line..=owner.end_line).contains(&line)
+    };
+    if facts.params.iter().any(|param| is_name(param.name) && (param.line == line || around(param.scope))) {
+        return Cause::Definition("a parameter".to_owned());
+    }
+    let is_local = |binding: &Binding| is_name(binding.name) && binding.symbol.is_none() && around(binding.scope);
+    if facts.bindings.iter().any(is_local) {
+        return Cause::Definition("a local".to_owned());
+    }
+    Cause::Code
 }
 
 /// The whole words of a source, in order.

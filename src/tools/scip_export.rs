@@ -68,9 +68,8 @@ impl Draft {
         for traced in tracer.references(file) {
             put_reference(&mut uses, view, facts, &lines, &traced);
         }
-        for TracedImport { import, symbols } in tracer.imports(file) {
-            let import = &facts.imports[import];
-            if let Some(range) = word_at(&lines, import.name_line, import.name_column) {
+        for TracedImport { line, column, symbols, .. } in tracer.imports(file) {
+            if let Some(range) = word_at(&lines, line, column) {
                 uses.extend(symbols.into_iter().map(|to| (range, to, IMPORT)));
             }
         }

@@ -26,8 +26,7 @@ pub fn kind(symbol: &Symbol) -> &'static str {
         SymbolKind::Function => "function",
         SymbolKind::Method | SymbolKind::Constructor => "method",
         SymbolKind::Property if is_accessor(symbol) => "method",
-        SymbolKind::Property | SymbolKind::Field | SymbolKind::EnumMember => "field",
-        SymbolKind::Signature => "method",
+        SymbolKind::Property | SymbolKind::Field | SymbolKind::EnumMember | SymbolKind::Signature => "field",
         SymbolKind::Variable => "const",
     }
 }

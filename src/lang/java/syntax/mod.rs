@@ -10,7 +10,6 @@ mod expressions;
 mod imports;
 mod kinds;
 mod members;
-pub mod mend;
 mod patterns;
 mod recovery;
 mod signature;

@@ -1,7 +1,7 @@
 //! Source roots: the folders that `sys.path` would hold for a file.
 //!
-//! Declared ones come from pyproject.toml, setup.cfg, setup.py and pytest's `pythonpath`;
-//! the others from the layout.
+//! Declared ones come from pyproject.toml, setup.cfg, setup.py, pytest's `pythonpath` and
+//! `[index] source_roots` of the tree's own ratlas.toml; the others from the layout.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -33,7 +33,9 @@ impl Roots {
             .filter_map(|p| p.strip_suffix("__init__.py").or_else(|| p.strip_suffix("__init__.pyi")))
             .map(|folder| folder.trim_end_matches('/').to_string())
             .collect();
+        // The repository is a project, whether or not it says so.
         let mut shared = BTreeSet::from([RepoPath::root()]);
+        shared.extend(SOURCE_FOLDERS.iter().filter_map(|name| RepoPath::new(name)));
         for (path, bytes) in config {
             let Some(folder) = path.parent() else { continue };
             let text = String::from_utf8_lossy(bytes);
@@ -41,6 +43,7 @@ impl Roots {
                 "pyproject.toml" => declared_in_pyproject(&text),
                 "setup.cfg" | "pytest.ini" | "tox.ini" => declared_in_ini(&text),
                 "setup.py" => declared_in_setup(&text),
+                "ratlas.toml" if folder.as_str().is_empty() => declared_in_ratlas(&text),
                 _ => continue,
             };
             if PROJECT_FILES.contains(&path.file_name()) {
@@ -104,6 +107,19 @@ impl Roots {
         visible.extend(others.into_iter().map(|root| (root.clone(), false)));
         visible
     }
+}
+
+/// `[index] source_roots`: a tree says itself where its sources lie, so that linking it is a
+/// function of it.
+fn declared_in_ratlas(text: &str) -> Vec<String> {
+    let Ok(value) = text.parse::<toml::Table>() else { return Vec::new() };
+    let roots = value.get("index").and_then(|index| index.get("source_roots")).and_then(|roots| roots.as_array());
+    roots
+        .into_iter()
+        .flatten()
+        .filter_map(|root| root.as_str())
+        .map(|root| root.trim_matches('/').to_string())
+        .collect()
 }
 
 /// Roots that pyproject.toml declares: setuptools, poetry, hatch, pdm, pytest's `pythonpath`.

@@ -49,9 +49,17 @@ impl Walk<'_> {
         }
         let chain = self.chain(left);
         let common = chain.as_deref().and_then(common_js);
+        let first = b.n_references();
         let target = self.expression(b, left, Use::Write);
+        let on_the_left = b.n_references();
         let name = if self.k(left) == K::Identifier { Some(self.name(b, left)) } else { None };
         let (symbol, right_expr) = self.assigned(b, chain.as_deref(), left, right, outer);
+        // What another module made is changed by this one, not defined.
+        let root = chain.as_deref().and_then(|chain| chain.split('.').next()).map(|root| b.intern(root));
+        let imported = root.is_some() && b.facts().imports.iter().any(|import| import.local == root);
+        if let Some(symbol) = symbol.filter(|_| !imported) {
+            b.give_references(first..on_the_left, symbol);
+        }
         let mut binding = b.binding(Origin::Assign, start_line(left), column(left));
         binding.name = name;
         binding.target = if name.is_some() { None } else { Some(target) };

@@ -233,8 +233,7 @@ impl Walk<'_> {
             K::MethodDefinition | K::MethodSignature | K::AbstractMethodSignature => self.method(b, node, decorators),
             K::PublicFieldDefinition | K::FieldDefinition => self.class_field(b, node, decorators),
             K::IndexSignature => {
-                let owner = b.owner();
-                self.type_member(b, node, Some(owner));
+                self.type_member(b, node);
             }
             K::ClassStaticBlock => {
                 if let Some(block) = self.field(node, self.f.body) {
@@ -367,7 +366,7 @@ impl Walk<'_> {
         for decorator in decorators.iter().copied().chain(self.of_kind(node, K::Decorator)) {
             self.decorator(b, decorator, symbol, ParamPosition(None));
         }
-        let ty = type_node.and_then(|t| self.annotation(b, t));
+        let ty = type_node.and_then(|t| self.annotation_of(b, t, Some(symbol)));
         let value = match function {
             Some(function) => Some(self.function_value(b, function, Some(symbol))),
             None => {
@@ -420,21 +419,18 @@ impl Walk<'_> {
         }
         if let Some(body) = body {
             let outer = self.class.replace(OpenClass { symbol, scope });
-            self.type_members(b, body, Some(symbol));
+            let anonymous = std::mem::replace(&mut self.anonymous, false);
+            self.type_members(b, body);
+            self.anonymous = anonymous;
             self.class = outer;
         }
         b.close_scope();
         Some(symbol)
     }
 
-    /// Reads the members of an interface or object type; they are symbols when `owner` is given.
-    /// Gives the operands of an object type.
-    pub(super) fn type_members(
-        &mut self,
-        b: &mut FactsBuilder,
-        body: Node<'_>,
-        owner: Option<SymbolId>,
-    ) -> Vec<TypeOperand> {
+    /// Reads the members of an interface or object type, whose scope is open. Gives the operands
+    /// of an object type.
+    pub(super) fn type_members(&mut self, b: &mut FactsBuilder, body: Node<'_>) -> Vec<TypeOperand> {
         let mut operands = Vec::new();
         let mut comment = None;
         for child in named_children(body) {
@@ -443,13 +439,13 @@ impl Walk<'_> {
                 continue;
             }
             self.doc = comment.take();
-            operands.extend(self.type_member(b, child, owner));
+            operands.extend(self.type_member(b, child));
             self.doc = None;
         }
         operands
     }
 
-    fn type_member(&mut self, b: &mut FactsBuilder, node: Node<'_>, owner: Option<SymbolId>) -> Option<TypeOperand> {
+    fn type_member(&mut self, b: &mut FactsBuilder, node: Node<'_>) -> Option<TypeOperand> {
         let kind = self.k(node);
         let name_node = self.field(node, self.f.name);
         let (name, symbol_kind) = match kind {
@@ -477,9 +473,15 @@ impl Walk<'_> {
             _ => return None,
         };
         let head = self.head_of(node, None);
-        let Modifiers { flags, visibility } = self.modifiers(node, name_node);
-        let symbol = owner.map(|_| {
-            let definition = Definition {
+        let Modifiers { mut flags, mut visibility } = self.modifiers(node, name_node);
+        if self.anonymous {
+            // Nobody names a member of a type that has no name but through what it annotates.
+            flags |= SymbolFlags::ANONYMOUS_OWNER;
+            visibility = Visibility::Private;
+        }
+        let symbol = self.define(
+            b,
+            Definition {
                 kind: symbol_kind,
                 name: &name,
                 prefix: &self.prefix.clone(),
@@ -488,18 +490,14 @@ impl Walk<'_> {
                 signature: &head,
                 node,
                 name_node: if kind == K::IndexSignature { node } else { name_node.unwrap_or(node) },
-            };
-            let depth = self.depth_in_functions;
-            let symbol = self.define(b, definition);
-            self.depth_in_functions = depth;
-            self.member_extent(b, symbol, node.byte_range(), None);
-            symbol
-        });
+            },
+        );
+        self.member_extent(b, symbol, node.byte_range(), None);
         let name = b.intern(&name);
         match kind {
             K::PropertySignature => {
                 let deeper = self.prefix.len();
-                if owner.is_some() && deeper < MAX_QUALNAME {
+                if deeper < MAX_QUALNAME {
                     if deeper > 0 {
                         self.prefix.push('.');
                     }
@@ -507,9 +505,7 @@ impl Walk<'_> {
                 }
                 let ty = self.field(node, self.f.type_).and_then(|t| self.annotation(b, t));
                 self.prefix.truncate(deeper);
-                if let Some(symbol) = symbol {
-                    b.symbol_mut(symbol).ty = ty;
-                }
+                b.symbol_mut(symbol).ty = ty;
                 let role = if flags.has(SymbolFlags::OPTIONAL) { TypeRole::OptionalMember } else { TypeRole::Member };
                 ty.map(|ty| TypeOperand { role, name: Some(name), ty })
             }
@@ -518,13 +514,11 @@ impl Walk<'_> {
                 if let Some(key) = self.field(node, self.f.index_type) {
                     self.ty(b, key);
                 }
-                if let Some(symbol) = symbol {
-                    b.symbol_mut(symbol).ty = ty;
-                }
+                b.symbol_mut(symbol).ty = ty;
                 ty.map(|ty| TypeOperand { role: TypeRole::Index, name: None, ty })
             }
             _ => {
-                let ty = self.function_type(b, node, symbol);
+                let ty = self.function_type(b, node, Some(symbol));
                 Some(TypeOperand { role: TypeRole::Member, name: Some(name), ty })
             }
         }

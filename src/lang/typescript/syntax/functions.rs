@@ -139,31 +139,21 @@ impl Walk<'_> {
             let inner = self.function_inside(b, node, symbol);
             b.close_scope();
             self.class = outer_class;
-            return self.lambda(b, inner, symbol);
+            return self.lambda(b, inner, symbol, 0);
         }
         let inner = self.function_inside(b, node, symbol);
         self.class = outer_class;
-        if let (Some(name_node), Some(known)) = (name_node, symbol)
-            && b.facts().name(b.facts().symbol(known).name) != self.text(name_node)
-        {
-            // Inside, it is known by its own name too.
+        if let (Some(name_node), Some(_)) = (name_node, symbol) {
+            // Inside, it is known by its own name, whatever chain or variable it is given to.
             let name = self.name(b, name_node);
             self.push_binding(b, (inner, Origin::Declare), name, None, None, symbol, name_node);
         }
-        self.lambda(b, inner, symbol)
+        self.lambda(b, inner, symbol, u32::from(self.k(node) == K::ArrowFunction))
     }
 
-    fn lambda(&self, b: &mut FactsBuilder, scope: ScopeId, symbol: Option<SymbolId>) -> ExprId {
-        let row = Expr {
-            kind: ExprKind::Lambda,
-            name: None,
-            ty: None,
-            scope: Some(scope),
-            symbol,
-            detail: 0,
-            first: 0,
-            len: 0,
-        };
+    fn lambda(&self, b: &mut FactsBuilder, scope: ScopeId, symbol: Option<SymbolId>, detail: u32) -> ExprId {
+        let row =
+            Expr { kind: ExprKind::Lambda, name: None, ty: None, scope: Some(scope), symbol, detail, first: 0, len: 0 };
         b.push_expr(row, &[])
     }
 

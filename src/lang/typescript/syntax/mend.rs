@@ -5,14 +5,22 @@
 use std::borrow::Cow;
 
 /// Mends `import("x")` (a type with arguments or brackets after it breaks the grammar) into a
-/// name as long, `export type *` into `export *`, and drops `in` and `out` of type parameters.
+/// name as long, `export type *` into `export *`, drops `in` and `out` of type parameters, and ends
+/// the member before a line that starts a generic call signature.
 pub fn mend(source: &[u8]) -> Cow<'_, [u8]> {
     let mut mended = Cow::Borrowed(source);
     let mut at = 0;
-    while let Some(found) = source.get(at..).and_then(|rest| rest.iter().position(|b| matches!(b, b'i' | b'o' | b'e')))
-    {
+    let edited = |b: &u8| matches!(b, b'i' | b'o' | b'e' | b'<');
+    while let Some(found) = source.get(at..).and_then(|rest| rest.iter().position(edited)) {
         let start = at + found;
         let rest = &source[start..];
+        if rest[0] == b'<' {
+            if ends_a_member(source, start) {
+                mended.to_mut()[start - 1] = b';';
+            }
+            at = start + 1;
+            continue;
+        }
         let whole_word = start == 0 || !is_word(source[start - 1]);
         let edit = if !whole_word {
             None
@@ -43,6 +51,70 @@ pub fn mend(source: &[u8]) -> Cow<'_, [u8]> {
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
+}
+
+/// How far a generic call signature is looked at.
+const MAX_SIGNATURE: usize = 4_000;
+
+/// Whether `<` at `start` begins, on a line of its own, a call signature of an interface or object
+/// type whose member above has no `;`: the grammar reads on, as type arguments of that member's
+/// type. Indented by at least one blank, which becomes the `;`.
+fn ends_a_member(source: &[u8], start: usize) -> bool {
+    let line_start = source[..start].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    let indent = &source[line_start..start];
+    if indent.is_empty() || !indent.iter().all(|b| matches!(b, b' ' | b'\t')) {
+        return false;
+    }
+    if !last_code_byte(&source[..line_start]).is_some_and(|b| is_word(b) || b"]>})'\"`".contains(&b)) {
+        return false;
+    }
+    let end = source.len().min(start + MAX_SIGNATURE);
+    let Some(types) = closing(&source[start..end], b'<', b'>') else { return false };
+    let after = blanks(&source[start + types..end]);
+    let Some(params) = closing(&source[start + types + after..end], b'(', b')') else { return false };
+    let at = start + types + after + params;
+    source.get(at + blanks(&source[at..])) == Some(&b':')
+}
+
+/// The last byte before a line that is no blank and in no comment.
+fn last_code_byte(before: &[u8]) -> Option<u8> {
+    let mut rest = before.trim_ascii_end();
+    // Comments between two members; code with more of them in a row is not looked through.
+    for _ in 0..64 {
+        let line = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        if rest.ends_with(b"*/") {
+            let open = rest.windows(2).rposition(|pair| pair == b"/*")?;
+            rest = rest[..open].trim_ascii_end();
+        } else if rest[line..].trim_ascii_start().starts_with(b"//") {
+            rest = rest[..line].trim_ascii_end();
+        } else {
+            return rest.last().copied();
+        }
+    }
+    None
+}
+
+/// The length of what `open` at the start and its `close` enclose, both included; `=>` closes nothing.
+fn closing(bytes: &[u8], open: u8, close: u8) -> Option<usize> {
+    if bytes.first() != Some(&open) {
+        return None;
+    }
+    let mut depth = 0usize;
+    for (at, byte) in bytes.iter().enumerate() {
+        if *byte == open {
+            depth += 1;
+        } else if *byte == close && (close != b'>' || bytes[at - 1] != b'=') {
+            depth -= 1;
+            if depth == 0 {
+                return Some(at + 1);
+            }
+        }
+    }
+    None
+}
+
+fn blanks(bytes: &[u8]) -> usize {
+    bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len())
 }
 
 /// The length of `import("x")` with one constant string on one line.
@@ -126,6 +198,14 @@ mod tests {
         );
         check("for (const k in out) f(a, out, k in o)", "for (const k in out) f(a, out, k in o)");
         check("import(x); import('a', {}); important('b')", "import(x); import('a', {}); important('b')");
+        check(
+            "interface A {\n  <T>(a: () => T): B[T]\n  // two\n  <U extends X<Y>>(\n    a: U,\n  ): B\n}",
+            "interface A {\n  <T>(a: () => T): B[T]\n  // two\n ;<U extends X<Y>>(\n    a: U,\n  ): B\n}",
+        );
+        check(
+            "a\n  < b\nreturn (\n  <T>(a)\n)\nx =\n  <T>(a): T => a",
+            "a\n  < b\nreturn (\n  <T>(a)\n)\nx =\n  <T>(a): T => a",
+        );
         check("'import(' + x + ')'; \"import(\"+x+\")\"", "'import(' + x + ')'; \"import(\"+x+\")\"");
     }
 }

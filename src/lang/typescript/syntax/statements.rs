@@ -263,7 +263,7 @@ impl Walk<'_> {
             );
             self.extent(b, defined, whole.byte_range(), self.field(function, self.f.body));
             symbol = Some(defined);
-            let ty = type_node.and_then(|t| self.annotation(b, t));
+            let ty = type_node.and_then(|t| self.annotation_of(b, t, symbol));
             let lambda = self.function_value(b, function, Some(defined));
             self.push_binding(b, (scope, origin), name_id, Some(lambda), ty, symbol, name_node);
             names.push((name_id, symbol));
@@ -295,7 +295,7 @@ impl Walk<'_> {
             self.extent(b, defined, whole.byte_range(), value_node);
             symbol = Some(defined);
         }
-        let ty = type_node.and_then(|t| self.annotation(b, t));
+        let ty = type_node.and_then(|t| self.annotation_of(b, t, symbol));
         if let Some(defined) = symbol.filter(|_| class.is_none()) {
             b.symbol_mut(defined).ty = ty;
         }

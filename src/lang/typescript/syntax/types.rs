@@ -36,6 +36,24 @@ impl Walk<'_> {
         }
     }
 
+    /// The annotation of a variable or field: its references are code of the symbol, members of
+    /// its object types stand under it.
+    pub(super) fn annotation_of(
+        &mut self,
+        b: &mut FactsBuilder,
+        node: Node<'_>,
+        symbol: Option<SymbolId>,
+    ) -> Option<TypeId> {
+        let Some(symbol) = symbol else { return self.annotation(b, node) };
+        let holder = self.holder.replace(symbol);
+        let prefix = std::mem::take(&mut self.prefix);
+        let first = b.n_references();
+        let ty = self.annotation(b, node);
+        b.give_references(first..b.n_references(), symbol);
+        (self.holder, self.prefix) = (holder, prefix);
+        ty
+    }
+
     /// Reads a type; `None` beyond the nesting cap.
     pub(super) fn ty(&mut self, b: &mut FactsBuilder, node: Node<'_>) -> Option<TypeId> {
         b.nested(|b| self.type_here(b, node, RefKind::Type, false))
@@ -286,30 +304,28 @@ impl Walk<'_> {
         b.push_type(row(TypeKind::Tuple), &operands)
     }
 
+    /// Reads `{ a: T }`: its members are symbols, in an annotation (not `defining`) too.
     fn object_type(&mut self, b: &mut FactsBuilder, node: Node<'_>, defining: bool) -> TypeId {
-        if !defining {
-            let operands = self.type_members(b, node, None);
-            return b.push_type(row(TypeKind::Object), &operands);
-        }
+        let anonymous = std::mem::replace(&mut self.anonymous, !defining);
         let scope = b.open_scope(ScopeKind::Object, None, start_line(node), end_line(node));
-        let owner = b.owner();
-        let operands = self.type_members(b, node, Some(owner));
+        let operands = self.type_members(b, node);
         b.close_scope();
+        self.anonymous = anonymous;
         b.push_type(TypeRow { scope: Some(scope), ..row(TypeKind::Object) }, &operands)
     }
 
     /// `{ [K in keyof T]: V }` inside an object type.
     pub(super) fn mapped_member(&mut self, b: &mut FactsBuilder, node: Node<'_>, clause: Node<'_>) -> TypeOperand {
+        let keys = self.field(clause, self.f.type_).and_then(|t| self.ty(b, t));
         if let Some(name) = self.field(clause, self.f.name).map(|n| self.name(b, n)) {
-            let bound = self.field(clause, self.f.type_).and_then(|t| self.ty(b, t));
             let owner = b.owner();
-            b.type_param(TypeParam { owner, name, bound, default: None });
+            b.type_param(TypeParam { owner, name, bound: keys, default: None });
         }
         if let Some(alias) = self.field(clause, self.f.alias) {
             self.ty(b, alias);
         }
         let value = self.field(node, self.f.type_).and_then(|t| self.annotation(b, t));
-        let operands: Vec<TypeOperand> = value.into_iter().map(argument).collect();
+        let operands: Vec<TypeOperand> = value.into_iter().chain(keys).map(argument).collect();
         let ty = b.push_type(row(TypeKind::Mapped), &operands);
         TypeOperand { role: TypeRole::Index, name: None, ty }
     }
