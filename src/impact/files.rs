@@ -218,7 +218,11 @@ fn is_documentation(path: &RepoPath) -> bool {
         ["license", "licence", "copying", "notice", "authors", "changelog", "changes", "readme", "contributors"];
     let is_named = names.iter().any(|n| lower.starts_with(n));
     let top = path.as_str().split('/').next().unwrap_or("");
-    let in_docs = matches!(top, "docs" | "doc" | "documentation" | "website");
+    // Maven's folders for its site and its reports of changes.
+    let is_site = ["src/site/", "src/changes/"]
+        .iter()
+        .any(|folder| path.as_str().starts_with(folder) || path.as_str().contains(&format!("/{folder}")));
+    let in_docs = matches!(top, "docs" | "doc" | "documentation" | "website") || is_site;
     is_prose || (is_text && is_named) || in_docs
 }
 

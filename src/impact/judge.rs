@@ -11,7 +11,8 @@ use crate::impact::files::{FileClass, classify, same_meaning};
 use crate::impact::policy::ReasonCode;
 use crate::impact::reach::Seed;
 use crate::impact::seeds::{Origin, names_file};
-use crate::view::SkipReason;
+use crate::impact::space::Bits;
+use crate::view::{FileIdx, SkipReason};
 
 impl Draft<'_> {
     /// Decides on every changed file what it means before its symbols are looked at.
@@ -126,20 +127,58 @@ impl Draft<'_> {
         found
     }
 
-    /// The tests in the nearest folder around a path that has any.
-    pub(super) fn select_beside(&mut self, path: &RepoPath, new: &Ground<'_>) {
-        let mut folder = path.parent();
-        while let Some(at) = folder {
+    /// The tests that may read a data file which nothing names: those of the nearest folder around
+    /// it that holds tests, or code, whose importers they are then. The root of the repository is
+    /// everybody's folder: there only what stands in it directly counts.
+    fn select_beside(&mut self, path: &RepoPath, new: &Ground<'_>) {
+        let view = &new.atlas.view;
+        let placed = path_of_code(path);
+        let mut folder = placed.parent();
+        while let Some(at) = folder.filter(|at| !at.as_str().is_empty()) {
             let within: Vec<usize> = (0..new.tests.tests.len())
-                .filter(|n| new.atlas.view.file(new.tests.tests[*n].file).path.is_within(&at))
+                .filter(|n| view.file(new.tests.tests[*n].file).path.is_within(&at))
                 .collect();
             if !within.is_empty() {
                 within.into_iter().for_each(|n| self.select(n, Because::Data, None));
                 return;
             }
+            let beside: Vec<FileIdx> =
+                view.indices().filter(|idx| view.file(*idx).path.parent().as_ref() == Some(&at)).collect();
+            let set = new.closure.tests_of_any(&beside);
+            if !set.is_empty() {
+                self.select_files(&set, Because::Data, new);
+                return;
+            }
             folder = at.parent();
         }
+        let is_beside = |file: FileIdx| view.file(file).path.parent() == path.parent();
+        let within: Vec<usize> = (0..new.tests.tests.len())
+            .filter(|n| path.parent().is_some_and(|at| at.as_str().is_empty()) && is_beside(new.tests.tests[*n].file))
+            .collect();
+        if within.is_empty() {
+            let sentence = "no code names it, and neither tests nor code lie beside it";
+            self.answer.causes.push(Note::new("unnamed_data", path.as_str(), sentence));
+        }
+        within.into_iter().for_each(|n| self.select(n, Because::Data, None));
     }
+
+    /// Selects the tests of some test files.
+    fn select_files(&mut self, set: &Bits, because: Because, ground: &Ground<'_>) {
+        for (at, test) in ground.tests.tests.iter().enumerate() {
+            if ground.tests.files.binary_search(&test.file).is_ok_and(|bit| set.has(bit)) {
+                self.select(at, because, None);
+            }
+        }
+    }
+}
+
+/// Where the code lies that a file belongs to: Maven and Gradle keep resources of `src/X/java` in
+/// `src/X/resources`, by package.
+fn path_of_code(path: &RepoPath) -> RepoPath {
+    let text = path.as_str();
+    let is_resource = text.starts_with("src/") || text.contains("/src/");
+    let moved = text.replacen("/resources/", "/java/", 1);
+    RepoPath::new(&moved).filter(|_| is_resource).unwrap_or_else(|| path.clone())
 }
 
 fn skip_reason(file: &FileChange) -> Option<SkipReason> {

@@ -4,6 +4,7 @@
 //! names, `tests` knows what can be run, `policy` knows when only all is safe, `answer` is what
 //! comes out, and `runners`, `json`, `text` print it. Pure: atlases in, answer out.
 
+pub mod access;
 pub mod answer;
 pub mod change;
 pub mod closure;
@@ -12,8 +13,12 @@ pub mod decide;
 pub mod files;
 pub mod fixtures;
 pub mod handing;
+mod held;
 pub mod json;
 mod judge;
+mod made;
+mod may_import;
+mod named;
 pub mod policy;
 pub mod reach;
 pub mod runners;
