@@ -84,7 +84,7 @@ impl Steps<'_> {
             let n_before = out.len();
             self.push_user(edge, name, out);
             if made_in.is_some() && self.is_virtual(edge, name) {
-                out[n_before..].iter_mut().for_each(|step| step.made_in.clone_from(&made_in));
+                out[n_before..].iter_mut().for_each(|step| step.made_in.clone_from(made_in));
             }
         }
     }

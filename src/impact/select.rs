@@ -88,16 +88,22 @@ impl Draft<'_> {
         let loud: Vec<(SymbolRef, &Origin)> =
             origins.iter().filter(|o| o.because.is_none()).filter_map(|o| Some((o.symbol?, o))).collect();
         // A field that a changed function assigns comes and goes with that function.
+        let changed = [(new, true), (old, false)].map(|(ground, is_head)| {
+            let seeds = loud.iter().flat_map(|(_, o)| if is_head { &o.head } else { &o.base });
+            let nodes = seeds.filter_map(|seed| match ground.steps.space.node(seed.node) {
+                Node::Symbol(at) if ground.atlas.view.symbol(at).kind.is_function() => Some(at),
+                Node::Symbol(_) | Node::Block(..) => None,
+            });
+            nodes.collect::<BTreeSet<SymbolRef>>()
+        });
         let is_assigned = |at: SymbolRef, is_head: bool| {
             let view = if is_head { &new.atlas.view } else { &old.atlas.view };
             let row = view.symbol(at);
-            row.kind == SymbolKind::Field
-                && loud.iter().any(|(other, origin)| {
-                    let is_near = origin.is_head == is_head && other.file == at.file;
-                    let around = is_near.then(|| view.symbol(*other));
-                    around
-                        .is_some_and(|s| s.kind.is_function() && (s.start_line..=s.end_line).contains(&row.start_line))
-                })
+            let is_around = |other: &&SymbolRef| {
+                let s = view.symbol(**other);
+                other.file == at.file && (s.start_line..=s.end_line).contains(&row.start_line)
+            };
+            row.kind == SymbolKind::Field && changed[usize::from(!is_head)].iter().any(|other| is_around(&other))
         };
         for (at, (symbol, origin)) in loud.iter().enumerate() {
             if loud.len() <= MAX_SINGLE && is_assigned(*symbol, origin.is_head) {
