@@ -151,6 +151,8 @@ pub(super) struct Draft<'o> {
     pub(super) selection: Selection,
     /// Data files that changed, to be looked for in strings.
     pub(super) data: Vec<(RepoPath, FileStatus, bool)>,
+    /// Code that imports a changed package.
+    pub(super) packages: Vec<Origin>,
     /// Files whose importers are reached as a whole: (in the head, file).
     pub(super) whole: BTreeSet<(bool, FileIdx)>,
     pub(super) n_ignored: usize,
@@ -186,6 +188,7 @@ impl<'o> Draft<'o> {
             answer,
             selection: BTreeMap::new(),
             data: Vec::new(),
+            packages: Vec::new(),
             whole: BTreeSet::new(),
             n_ignored: 0,
         };

@@ -2,6 +2,7 @@
 
 use crate::base::path::RepoPath;
 use crate::impact::policy::ReasonCode;
+use crate::lang::dependencies::METADATA;
 use crate::view::SkipReason;
 
 /// What a file is to selection, by its name (and, unless it is code, why it is not indexed).
@@ -291,26 +292,6 @@ fn is_foreign_source(path: &RepoPath) -> bool {
             | "jsp"
     )
 }
-
-/// Keys of a manifest that no build and no test reads.
-const METADATA: [&str; 16] = [
-    "version",
-    "description",
-    "keywords",
-    "author",
-    "authors",
-    "maintainers",
-    "contributors",
-    "license",
-    "license-files",
-    "repository",
-    "bugs",
-    "homepage",
-    "funding",
-    "urls",
-    "classifiers",
-    "readme",
-];
 
 /// Whether two versions of a configuration file say the same: layout, comments where the format
 /// is known, and a manifest's metadata put aside.

@@ -7,11 +7,13 @@ use crate::facts::delta::Changes;
 use crate::impact::answer::{ChangedFile, Note};
 use crate::impact::change::{Content, FileChange, FileStatus, TreeChange, is_damaged};
 use crate::impact::decide::{Because, Draft, Ground, ReadBytes, globs};
+use crate::impact::dependency;
 use crate::impact::files::{FileClass, classify, same_meaning};
 use crate::impact::policy::ReasonCode;
 use crate::impact::reach::Seed;
 use crate::impact::seeds::{Origin, names_file};
 use crate::impact::space::Bits;
+use crate::lang::dependencies;
 use crate::view::{FileIdx, SkipReason};
 
 impl Draft<'_> {
@@ -65,6 +67,9 @@ impl Draft<'_> {
                 {
                     return "unchanged_meaning";
                 }
+                if !is_code && file.status == FileStatus::Modified && self.compare_packages(file, old, new, read) {
+                    return "dependencies";
+                }
                 self.answer.reasons.push(Note::reason(code, file.path.as_str()));
                 "run_all"
             }
@@ -78,6 +83,21 @@ impl Draft<'_> {
             }
             FileClass::Code => self.judge_code(file, old, new),
         }
+    }
+
+    /// Compares a manifest or lockfile by package; whether its change reaches importers alone.
+    fn compare_packages(&mut self, file: &FileChange, old: &Ground<'_>, new: &Ground<'_>, read: ReadBytes<'_>) -> bool {
+        let base_path = file.base_path.as_ref().unwrap_or(&file.path);
+        let (Some(before), Some(after)) = (read(false, base_path), read(true, &file.path)) else { return false };
+        let Some(change) = dependencies::compare(&file.path, &before, &after) else { return false };
+        let found = dependency::importers(&change, &[old.side(), new.side()]);
+        for package in found.iter().flat_map(|importers| &importers.unknown) {
+            self.answer.reasons.push(Note::reason(ReasonCode::Package, format!("{package} in {}", file.path)));
+        }
+        for (importers, ground, is_head) in [(&found[0], old, false), (&found[1], new, true)] {
+            self.packages.extend(dependency::origins(ground.side(), &importers.files, is_head));
+        }
+        true
     }
 
     pub(super) fn judge_code(&mut self, file: &FileChange, old: &Ground<'_>, new: &Ground<'_>) -> &'static str {
@@ -95,10 +115,10 @@ impl Draft<'_> {
         if file.delta.is_empty() && file.status == FileStatus::Modified { "layout" } else { "symbols" }
     }
 
-    /// What names a changed data file starts a reach; one that nothing names selects the tests
+    /// What imports a changed package or names a changed data file starts a reach; one that nothing names selects the tests
     /// beside it.
     pub(super) fn data_origins(&mut self, old: &Ground<'_>, new: &Ground<'_>) -> Vec<Origin> {
-        let mut found = Vec::new();
+        let mut found = std::mem::take(&mut self.packages);
         for (path, status, is_data) in std::mem::take(&mut self.data) {
             let mut is_named = false;
             for (ground, is_head) in [(new, true), (old, false)] {

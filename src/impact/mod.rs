@@ -10,6 +10,7 @@ pub mod change;
 pub mod closure;
 pub mod code;
 pub mod decide;
+pub mod dependency;
 pub mod files;
 pub mod fixtures;
 pub mod handing;
