@@ -329,3 +329,32 @@ def test_load():
     let kinds: Vec<&str> = found.tests[0].via.iter().map(|step| step.kind).collect();
     assert_eq!(kinds, ["imports", "computed_import"]);
 }
+
+#[test]
+fn a_changed_package_reaches_what_imports_it() {
+    let source = "
+//- package.json
+{\"name\": \"a\", \"devDependencies\": {\"vitest\": \"1\"}}
+//- package-lock.json
+-|{\"packages\": {\"\": {\"dependencies\": {\"x\": \"1\"}}, \"node_modules/x\": {\"version\": \"1\"}, \"node_modules/vitest\": {\"version\": \"1\"}}}
++|{\"packages\": {\"\": {\"dependencies\": {\"x\": \"1\"}}, \"node_modules/x\": {\"version\": \"2\"}, \"node_modules/vitest\": {\"version\": \"1\"}}}
+//- src/a.ts
+import { x } from 'x';
+export function f() { return x(); }
+//- test/a.test.ts
+import { test } from 'vitest';
+import { f } from '../src/a';
+test('f', () => { f(); });
+//- test/b.test.ts
+import { test } from 'vitest';
+test('g', () => {});
+";
+    check(source, &["test/a.test.ts > f"]);
+    // White space, one that runs the tests, one that nothing imports.
+    check(&source.replace("\"version\": \"2\"", "\"version\":   \"1\""), &["none: no_effect"]);
+    let runner = source.replace(
+        "{\"version\": \"2\"}, \"node_modules/vitest\": {\"version\": \"1\"",
+        "{\"version\": \"1\"}, \"node_modules/vitest\": {\"version\": \"3\"",
+    );
+    check(&runner, &["all: package"]);
+}
