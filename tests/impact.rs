@@ -72,7 +72,7 @@ fn atlas(tree: &Tree) -> Atlas {
     Atlas { view: Arc::new(view), graph: Arc::new(graph), header }
 }
 
-fn answer_with(source: &str, options: &Options) -> Answer {
+pub fn answer_with(source: &str, options: &Options) -> Answer {
     let (base, head) = trees(source);
     let (old, new) = (atlas(&base), atlas(&head));
     let read = |is_head: bool, path: &RepoPath| {
@@ -82,12 +82,12 @@ fn answer_with(source: &str, options: &Options) -> Answer {
     impact_of_diff(&old, &new, &read, options, "base..head")
 }
 
-fn answer(source: &str) -> Answer {
+pub fn answer(source: &str) -> Answer {
     answer_with(source, &Options::default())
 }
 
 /// The selected ids, sorted; the mode in their place when it is `all` or `none`.
-fn selected(answer: &Answer) -> Vec<String> {
+pub fn selected(answer: &Answer) -> Vec<String> {
     let codes = |answer: &Answer| answer.reasons.iter().map(|r| r.code.to_string()).collect::<Vec<_>>().join(" ");
     match answer.mode {
         Mode::All => vec![format!("all: {}", codes(answer))],
@@ -101,7 +101,7 @@ fn selected(answer: &Answer) -> Vec<String> {
 }
 
 #[track_caller]
-fn check(source: &str, expected: &[&str]) {
+pub fn check(source: &str, expected: &[&str]) {
     let answer = answer(source);
     assert_eq!(selected(&answer), expected, "{}", text::lines(&answer).join("\n"));
 }

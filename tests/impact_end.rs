@@ -106,3 +106,22 @@ fn the_demonstration_walks_through() {
     }
     assert!(!text.contains("test_money.py"), "what does not depend is not selected");
 }
+
+#[test]
+fn what_is_misspelled_is_refused() {
+    let (dir, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    shop(dir.path());
+    let refused = ratlas(dir.path(), store.path(), &["impact", "--diff", "worktree"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("did you mean `WORKTREE`?"));
+    let banana = Command::new(env!("CARGO_BIN_EXE_ratlas"))
+        .args(["impact", "--diff", "WORKTREE"])
+        .current_dir(dir.path())
+        .env("RATLAS_STORE", store.path())
+        .env("RATLAS_SELECT", "banana")
+        .output()
+        .unwrap();
+    assert_eq!(banana.status.code(), Some(2));
+    let args = ["impact", "--diff", "HEAD~2...HEAD~1", "--why", "tests/test_price.py::test_other"];
+    assert_eq!(ratlas(dir.path(), store.path(), &args).status.code(), Some(1));
+}

@@ -8,6 +8,7 @@ mod hashes;
 mod house;
 mod impact;
 mod impact_end;
+mod impact_reach;
 mod index;
 mod java_hashes;
 mod link;

@@ -84,7 +84,7 @@ pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
             PolicyName::File => Policy::File,
         };
     }
-    options.is_off = std::env::var_os("RATLAS_SELECT").is_some_and(|value| value == "off");
+    options.is_off = is_off(std::env::var("RATLAS_SELECT").ok().as_deref())?;
     let source = context.source()?;
     let answer = match (&args.target, &args.diff) {
         (_, Some(diff)) => impact_of::of_diff(&*source, diff, &options)?.0,
@@ -103,10 +103,23 @@ pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
     Ok(0)
 }
 
+/// What `RATLAS_SELECT` says.
+///
+/// # Errors
+/// `Config` for anything but `on`, `off` and nothing: a gate must not be misread.
+fn is_off(value: Option<&str>) -> Result<bool> {
+    match value {
+        None | Some("" | "on") => Ok(false),
+        Some("off") => Ok(true),
+        Some(other) => Err(Error::new(ErrorKind::Config, format!("RATLAS_SELECT is `{other}`, which says nothing"))
+            .hint("`RATLAS_SELECT=off` selects all tests; `on`, or leaving it out, selects by the change")),
+    }
+}
+
 fn not_selected(test: &str, answer: &Answer) -> Error {
     let n = answer.tests.len();
-    Error::new(ErrorKind::UnknownTarget, format!("`{test}` is not among the {n} selected tests"))
-        .hint("`ratlas impact … --format tests` lists them")
+    Error::new(ErrorKind::CheckFailed, format!("`{test}` is not among the {n} selected tests"))
+        .hint("`--why-not` says what keeps a test out; `--format tests` lists those that are in")
 }
 
 fn print(answer: &Answer, format: ImpactFormat) -> String {

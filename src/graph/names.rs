@@ -447,8 +447,7 @@ fn self_class(facts: &FileFacts, base: ExprId, scope: ScopeId) -> Option<SymbolI
                 return Some(facts.scope(class).owner);
             }
             if is_this && in_class.is_none() {
-                // What a constructor function gives its instances.
-                return Some(row.owner);
+                return None;
             }
         }
         if row.kind == ScopeKind::Class {

@@ -52,6 +52,15 @@ impl Closure {
         &self.tests[self.component[file.0 as usize] as usize]
     }
 
+    /// The test files whose closure holds one of some files.
+    pub fn tests_of_any(&self, files: &[FileIdx]) -> Bits {
+        let mut all = Bits::new(self.n_test_files);
+        for file in files {
+            all.join(self.tests_of(*file));
+        }
+        all
+    }
+
     /// How many test files there are.
     pub fn n_test_files(&self) -> usize {
         self.n_test_files

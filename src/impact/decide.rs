@@ -14,12 +14,14 @@ use crate::impact::answer::*;
 use crate::impact::change::{FileStatus, TreeChange, change};
 use crate::impact::closure::Closure;
 use crate::impact::fixtures;
+use crate::impact::may_import::{self, may_imports};
 use crate::impact::policy::{Options, Policy, ReasonCode};
 use crate::impact::reach::{CERTAIN, Seed};
-use crate::impact::seeds::{Origin, SeedOptions, Side, origins};
-use crate::impact::space::Space;
+use crate::impact::seeds::{Origin, SeedOptions, Side, label, origins};
+use crate::impact::space::{Node, Space};
 use crate::impact::step::Steps;
 use crate::impact::tests::{Packages, Tests, tests};
+use crate::lang::testing::is_named_as_test;
 use crate::view::{FileIdx, SkipReason, SymbolRef};
 
 /// Reads a file's bytes of the base (`false`) or the head (`true`); `None` when it cannot be read.
@@ -38,9 +40,13 @@ impl<'a> Ground<'a> {
         let (view, graph) = (&*atlas.view, &*atlas.graph);
         let space = Space::new(view);
         let tests = tests(view, graph, &space);
-        let closure = Closure::new(view.files.len(), &graph.file_uses, &tests.files);
+        let may_imports = if options.policy == Policy::Precise { Vec::new() } else { may_imports(view, graph) };
+        let mut uses = graph.file_uses.clone();
+        uses.extend(may_import::uses(&may_imports));
+        uses.sort_unstable();
+        let closure = Closure::new(view.files.len(), &uses, &tests.files);
         let implied = fixtures::users(view, &space, &tests.files);
-        let steps = Steps::new(view, graph, options.policy.follow(), implied);
+        let steps = Steps::new(view, graph, options.policy.follow(), implied, &may_imports, &uses);
         Ground { atlas, tests, closure, steps }
     }
 
@@ -104,6 +110,7 @@ pub fn impact_of_diff(base: &Atlas, head: &Atlas, read: ReadBytes<'_>, options: 
     }
     draft.select_changed_tests(&change, &new);
     draft.select_whole(&old, &new);
+    draft.tell_guesses(&old);
     draft.finish(&new, !change.files.is_empty())
 }
 
@@ -144,6 +151,8 @@ pub(super) struct Draft<'o> {
     pub(super) selection: Selection,
     /// Data files that changed, to be looked for in strings.
     pub(super) data: Vec<(RepoPath, FileStatus, bool)>,
+    /// Code that imports a changed package.
+    pub(super) packages: Vec<Origin>,
     /// Files whose importers are reached as a whole: (in the head, file).
     pub(super) whole: BTreeSet<(bool, FileIdx)>,
     pub(super) n_ignored: usize,
@@ -179,6 +188,7 @@ impl<'o> Draft<'o> {
             answer,
             selection: BTreeMap::new(),
             data: Vec::new(),
+            packages: Vec::new(),
             whole: BTreeSet::new(),
             n_ignored: 0,
         };
@@ -216,6 +226,7 @@ impl<'o> Draft<'o> {
 
     fn finish(mut self, ground: &Ground<'_>, is_changed: bool) -> Answer {
         let view = &ground.atlas.view;
+        self.tell_guesses(ground);
         self.blind_files(ground);
         let (always, never) = (globs(&self.options.always_run), globs(&self.options.never_run));
         // Tests that leave their process may read what no code names, documents too.
@@ -256,6 +267,11 @@ impl<'o> Draft<'o> {
         self.answer.causes.dedup();
         self.answer.warnings.sort();
         self.answer.warnings.dedup();
+        let is_all = self.answer.tests.len() == ground.tests.tests.len();
+        if self.answer.mode == Mode::Selected && is_all {
+            // No known test is left out; causes that speak of unknown ones stay.
+            self.answer.causes.retain(|note| matches!(note.code, "skipped_test" | "damaged_test"));
+        }
         if self.answer.mode != Mode::All && !self.answer.causes.is_empty() {
             self.answer.verdict = Verdict::LowerBound;
         }
@@ -272,7 +288,7 @@ impl<'o> Draft<'o> {
             let path = &other.path;
             let is_source = Dialect::of_file_name(path.file_name()).is_some();
             let is_chosen = matches!(other.reason, SkipReason::Excluded | SkipReason::Symlink | SkipReason::Submodule);
-            if is_source && !is_chosen && looks_like_test(path) {
+            if is_source && !is_chosen && is_named_as_test(path) {
                 let sentence =
                     format!("it was not read ({}); run it if it may use what changed", other.reason.as_str());
                 self.answer.causes.push(Note::new("skipped_test", path.as_str(), sentence));
@@ -283,6 +299,14 @@ impl<'o> Draft<'o> {
                 let sentence = "it does not parse whole; tests in its damaged lines are not seen";
                 self.answer.causes.push(Note::new("damaged_test", view.file(*file).path.as_str(), sentence));
             }
+        }
+    }
+
+    /// Says where a step was left out on a guess: then more may be affected.
+    fn tell_guesses(&mut self, ground: &Ground<'_>) {
+        for (guess, at) in ground.steps.guesses() {
+            let name = label(&ground.atlas.view, Node::Symbol(at));
+            self.answer.causes.push(Note::new(guess.as_str(), name, guess.sentence()));
         }
     }
 
@@ -314,20 +338,25 @@ impl<'o> Draft<'o> {
         if self.options.policy != Policy::Safe || ground.atlas.graph.blind.is_empty() {
             return;
         }
-        let mut is_hidden = false;
+        let mut hidden = None;
         for file in &self.answer.files {
             let Some(idx) = view.find(file.path.as_str()) else { continue };
             let is_test = ground.tests.files.binary_search(&idx).is_ok();
             if file.decision == "symbols" && !is_test && ground.closure.tests_of(idx).is_empty() {
-                is_hidden = true;
+                hidden.get_or_insert_with(|| file.path.clone());
             }
         }
-        if !is_hidden {
-            return;
-        }
+        let Some(hidden) = hidden else { return };
         for blind in &ground.atlas.graph.blind {
             let path = view.file(*blind).path.as_str();
-            if self.select_closure(true, *blind, ground, ground) > 0 {
+            let why = ViaStep {
+                from: path.to_string(),
+                to: hidden.to_string(),
+                kind: "computed_import",
+                file: path.to_string(),
+                line: 0,
+            };
+            if self.select_closure((true, *blind), Some(&why), ground, ground) > 0 {
                 let sentence = "it loads code by computed names; a changed file that no test imports may be among it";
                 self.answer.warnings.push(Note::new("computed_import", path, sentence));
             }
@@ -381,15 +410,6 @@ impl<'o> Draft<'o> {
         self.answer.stats.n_selected_tests = self.answer.tests.len();
         self.answer.stats.n_selected_test_files = files.len();
     }
-}
-
-/// Whether a file's name alone says that it holds tests, in any language's custom; nothing else is
-/// known of a file that was not read.
-fn looks_like_test(path: &RepoPath) -> bool {
-    let stem = path.stem();
-    ["test_", "Test"].iter().any(|mark| stem.starts_with(mark))
-        || ["_test", "Test", "Tests", "TestCase", "IT", ".test", ".spec", ".cy"].iter().any(|mark| stem.ends_with(mark))
-        || matches!(stem, "conftest" | "tests" | "test")
 }
 
 pub(super) fn globs(patterns: &[String]) -> GlobSet {

@@ -2,6 +2,7 @@
 
 use crate::base::path::RepoPath;
 use crate::impact::policy::ReasonCode;
+use crate::lang::dependencies::METADATA;
 use crate::view::SkipReason;
 
 /// What a file is to selection, by its name (and, unless it is code, why it is not indexed).
@@ -218,7 +219,11 @@ fn is_documentation(path: &RepoPath) -> bool {
         ["license", "licence", "copying", "notice", "authors", "changelog", "changes", "readme", "contributors"];
     let is_named = names.iter().any(|n| lower.starts_with(n));
     let top = path.as_str().split('/').next().unwrap_or("");
-    let in_docs = matches!(top, "docs" | "doc" | "documentation" | "website");
+    // Maven's folders for its site and its reports of changes.
+    let is_site = ["src/site/", "src/changes/"]
+        .iter()
+        .any(|folder| path.as_str().starts_with(folder) || path.as_str().contains(&format!("/{folder}")));
+    let in_docs = matches!(top, "docs" | "doc" | "documentation" | "website") || is_site;
     is_prose || (is_text && is_named) || in_docs
 }
 
@@ -287,26 +292,6 @@ fn is_foreign_source(path: &RepoPath) -> bool {
             | "jsp"
     )
 }
-
-/// Keys of a manifest that no build and no test reads.
-const METADATA: [&str; 16] = [
-    "version",
-    "description",
-    "keywords",
-    "author",
-    "authors",
-    "maintainers",
-    "contributors",
-    "license",
-    "license-files",
-    "repository",
-    "bugs",
-    "homepage",
-    "funding",
-    "urls",
-    "classifiers",
-    "readme",
-];
 
 /// Whether two versions of a configuration file say the same: layout, comments where the format
 /// is known, and a manifest's metadata put aside.

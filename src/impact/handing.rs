@@ -3,6 +3,7 @@
 use crate::base::dialect::LanguageName;
 use crate::facts::model::*;
 use crate::facts::table::Id;
+use crate::impact::access::holders;
 use crate::impact::code::refs_on;
 use crate::lang::java;
 use crate::lang::testing::{decorators, last_name};
@@ -72,6 +73,66 @@ pub fn is_decorator_line(facts: &FileFacts, owner: SymbolId, line: u32) -> bool 
     decorators(facts, owner).any(|row| row.line == line)
 }
 
+/// The name that a decorator's method is called on: `app` of `@app.route("/")`.
+pub fn receiver_of(facts: &FileFacts, decorator: ExprId) -> Option<&str> {
+    let mut at = decorator;
+    let mut has_member = false;
+    loop {
+        let row = facts.expr(at);
+        match row.kind {
+            ExprKind::Name => return has_member.then(|| facts.text(row.name)),
+            ExprKind::Attr => has_member = true,
+            ExprKind::Call => {}
+            _ => return None,
+        }
+        at = facts.operand(at, 0).filter(|inner| *inner < at)?;
+    }
+}
+
+/// Parts of names of decorators that put what they decorate where something outside finds it.
+const REGISTERING: [&str; 32] = [
+    "regist",
+    "receiver",
+    "connect",
+    "listen",
+    "subscri",
+    "hook",
+    "handl",
+    "route",
+    "event",
+    "signal",
+    "plugin",
+    "task",
+    "job",
+    "cron",
+    "schedul",
+    "periodic",
+    "dispatch",
+    "implement",
+    "adapt",
+    "provid",
+    "given",
+    "when",
+    "then",
+    "step",
+    "extension",
+    "observ",
+    "trigger",
+    "expose",
+    "export",
+    "publish",
+    "callback",
+    "consum",
+];
+
+/// Whether a decorator from outside says by its name that it registers what it decorates.
+pub fn registers(facts: &FileFacts, decorator: &Decorator) -> bool {
+    let name = last_name(facts, decorator.expr).to_ascii_lowercase();
+    REGISTERING.iter().any(|part| name.contains(part))
+        || matches!(name.as_str(), "on" | "get" | "post" | "put" | "patch" | "delete" | "error")
+        || name.starts_with("on_")
+}
+
 /// How many times the decorator on a line of a definition is called there: once for `@f`, twice
 /// for `@f(x)`, whose result is called as well; 0 without a decorator.
 pub fn decorator_calls(facts: &FileFacts, owner: SymbolId, line: u32) -> u32 {
@@ -117,6 +178,32 @@ pub fn is_given_back(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) 
 /// it, or its return. Parameters are no references; their mentions are found among the
 /// expressions of the function's lines.
 pub fn keeps_argument(facts: &FileFacts, function: SymbolId, n_calls: u32) -> bool {
+    match taken(facts, function, n_calls) {
+        Some(mentions) => mentions.into_iter().any(|mention| mention != Taken::Plain),
+        None => true,
+    }
+}
+
+/// Whether a decorator's function keeps what it decorates in the object that it is a method of,
+/// and neither runs it nor hands it elsewhere.
+pub fn keeps_in_self(facts: &FileFacts, function: SymbolId, n_calls: u32) -> bool {
+    let is_method = facts.symbol(function).parent.is_some_and(|p| facts.symbol(p).kind.is_class());
+    let mentions = taken(facts, function, n_calls).filter(|_| is_method);
+    mentions.is_some_and(|list| list.into_iter().all(|mention| matches!(mention, Taken::Plain | Taken::BySelf)))
+}
+
+/// What a function does with a mention of what it takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// Calls it, reads an attribute, wraps it, gives it back.
+    Plain,
+    /// Gives it to a method of its own object, or puts it into a field of it.
+    BySelf,
+    Elsewhere,
+}
+
+/// The mentions of what a decorator's function takes; `None` when it takes nothing by name.
+fn taken(facts: &FileFacts, function: SymbolId, n_calls: u32) -> Option<Vec<Taken>> {
     let mut takers = vec![function];
     for _ in 1..n_calls {
         takers = (function.index() + 1..facts.symbols.len())
@@ -136,7 +223,7 @@ pub fn keeps_argument(facts: &FileFacts, function: SymbolId, n_calls: u32) -> bo
         .filter(|name| !matches!(*name, "self" | "cls"))
         .collect();
     if names.is_empty() {
-        return true;
+        return None;
     }
     let range = expressions_of(facts, function);
     let mentions: Vec<ExprId> = range
@@ -144,19 +231,28 @@ pub fn keeps_argument(facts: &FileFacts, function: SymbolId, n_calls: u32) -> bo
         .map(ExprId::new)
         .filter(|id| facts.expr(*id).kind == ExprKind::Name && names.contains(&facts.text(facts.expr(*id).name)))
         .collect();
-    mentions.into_iter().any(|id| {
-        let is_returned = facts.returns.iter().any(|row| row.expr == id);
-        let mut holders = range.clone().skip_while(|at| *at <= id.index()).map(ExprId::new).filter_map(|holder| {
-            let position = facts.operands_of(holder).iter().position(|o| o.expr == id)?;
-            Some((holder, position))
-        });
-        let is_plain = holders.any(|(holder, position)| match facts.expr(holder).kind {
-            ExprKind::Call | ExprKind::New => position == 0 || WRAPPERS.contains(&last_name(facts, holder)),
-            ExprKind::Attr | ExprKind::Await | ExprKind::Operator => true,
-            _ => false,
-        });
-        !is_returned && !is_plain
-    })
+    let judge = |id: ExprId| {
+        if facts.returns.iter().any(|row| row.expr == id) {
+            return Taken::Plain;
+        }
+        let mut best = Taken::Elsewhere;
+        for holder in range.clone().skip_while(|at| *at <= id.index()).map(ExprId::new) {
+            let Some(position) = facts.operands_of(holder).iter().position(|o| o.expr == id) else { continue };
+            match facts.expr(holder).kind {
+                ExprKind::Call | ExprKind::New if position == 0 => return Taken::Plain,
+                ExprKind::Call | ExprKind::New if WRAPPERS.contains(&last_name(facts, holder)) => return Taken::Plain,
+                ExprKind::Call if is_on_self(facts, holder) => best = Taken::BySelf,
+                ExprKind::Attr | ExprKind::Await | ExprKind::Operator => return Taken::Plain,
+                _ => {}
+            }
+        }
+        let mut writes = facts.bindings.iter().filter(|b| b.value == Some(id)).filter_map(|b| b.target);
+        if writes.any(|target| is_on_self(facts, target)) {
+            best = Taken::BySelf;
+        }
+        best
+    };
+    Some(mentions.into_iter().map(judge).collect())
 }
 
 /// The rows of expressions that stand on a function's lines, as a range that holds them all.
@@ -200,30 +296,79 @@ const STORING: [&str; 10] =
     ["append", "appendleft", "add", "insert", "extend", "update", "setdefault", "push", "unshift", "set"];
 
 /// The class whose instance keeps what a line of one of its methods mentions: it is an argument of
-/// a call that adds to `self` or `this` (`self.add_command(f)`, `this.handlers.push(f)`).
+/// a call that adds to `self` or `this` (`self.add_command(f)`, `this.handlers.push(f)`), or of the
+/// constructor above, from a constructor (`super().__init__(params=[f])`).
 pub fn stored_in_self(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> Option<SymbolId> {
     let class = facts.symbol(owner).parent.filter(|p| facts.symbol(*p).kind.is_class())?;
+    let is_making = matches!(facts.name(facts.symbol(owner).name), "__init__" | "constructor")
+        || facts.symbol(owner).kind == SymbolKind::Constructor;
     let mut mentions = refs_on(facts, line)
         .filter(|row| row.owner == owner && last_name(facts, row.expr) == name)
         .filter(|row| matches!(row.kind, RefKind::Read | RefKind::Callback))
         .peekable();
     mentions.peek()?;
     let is_stored = mentions.all(|mention| {
-        refs_on(facts, line).filter(|row| row.owner == owner && row.kind == RefKind::Call).any(|call| {
+        let list = holders(facts, mention.expr).find(|at| facts.expr(*at).kind == ExprKind::Seq);
+        let is_argument = |call: ExprId| {
+            let mut operands = facts.operands_of(call).iter().skip(1);
+            operands.any(|o| o.expr == mention.expr || Some(o.expr) == list)
+        };
+        let mut calls = refs_on(facts, line).filter(|row| row.owner == owner && row.kind != RefKind::Read);
+        calls.any(|call| {
             let callee = last_name(facts, call.expr);
-            let is_argument = facts.operands_of(call.expr).iter().skip(1).any(|o| o.expr == mention.expr);
-            is_argument && (STORING.contains(&callee) || callee.starts_with("add_")) && is_on_self(facts, call.expr)
+            let is_storing = STORING.contains(&callee) || callee.starts_with("add_");
+            is_argument(call.expr)
+                && ((is_storing && is_on_self(facts, call.expr))
+                    || (is_making && is_constructor_above(facts, call.expr))
+                    || (is_making && STORING.contains(&callee) && is_given_above(facts, owner, call.expr)))
         })
     });
     is_stored.then_some(class)
 }
 
-fn is_on_self(facts: &FileFacts, call: ExprId) -> bool {
-    let mut root = call;
+/// Whether a call is one of the constructor above: `super().__init__(…)`, `super(…)`.
+fn is_constructor_above(facts: &FileFacts, call: ExprId) -> bool {
+    let root = root_of(facts, call);
+    let is_super = facts.expr(root).kind == ExprKind::Super || facts.text(facts.expr(root).name) == "super";
+    is_super && matches!(last_name(facts, call), "__init__" | "super" | "")
+}
+
+/// Whether the local list that a call adds to is only added to, and given to the constructor above.
+fn is_given_above(facts: &FileFacts, owner: SymbolId, call: ExprId) -> bool {
+    let root = root_of(facts, call);
+    let list = facts.text(facts.expr(root).name);
+    if facts.expr(root).kind != ExprKind::Name || list.is_empty() {
+        return false;
+    }
+    let range = expressions_of(facts, owner);
+    let mut n_given = 0;
+    let is_only = range
+        .clone()
+        .map(ExprId::new)
+        .filter(|id| facts.expr(*id).kind == ExprKind::Name && facts.text(facts.expr(*id).name) == list)
+        .all(|id| {
+            let is_added_to = range.clone().skip_while(|at| *at <= id.index()).map(ExprId::new).any(|holder| {
+                facts.expr(holder).kind == ExprKind::Attr
+                    && facts.operand(holder, 0) == Some(id)
+                    && STORING.contains(&last_name(facts, holder))
+            });
+            let is_given = holders(facts, id).any(|holder| is_constructor_above(facts, holder));
+            n_given += u32::from(is_given);
+            is_added_to || is_given
+        });
+    is_only && n_given > 0
+}
+
+fn root_of(facts: &FileFacts, expr: ExprId) -> ExprId {
+    let mut root = expr;
     while let Some(inner) = facts.operand(root, 0).filter(|inner| *inner < root) {
         root = inner;
     }
-    let row = facts.expr(root);
+    root
+}
+
+fn is_on_self(facts: &FileFacts, chain: ExprId) -> bool {
+    let row = facts.expr(root_of(facts, chain));
     row.kind == ExprKind::This || facts.text(row.name) == "self"
 }
 

@@ -7,11 +7,14 @@ use crate::facts::delta::Changes;
 use crate::impact::answer::{ChangedFile, Note};
 use crate::impact::change::{Content, FileChange, FileStatus, TreeChange, is_damaged};
 use crate::impact::decide::{Because, Draft, Ground, ReadBytes, globs};
+use crate::impact::dependency;
 use crate::impact::files::{FileClass, classify, same_meaning};
 use crate::impact::policy::ReasonCode;
 use crate::impact::reach::Seed;
 use crate::impact::seeds::{Origin, names_file};
-use crate::view::SkipReason;
+use crate::impact::space::Bits;
+use crate::lang::dependencies;
+use crate::view::{FileIdx, SkipReason};
 
 impl Draft<'_> {
     /// Decides on every changed file what it means before its symbols are looked at.
@@ -64,6 +67,9 @@ impl Draft<'_> {
                 {
                     return "unchanged_meaning";
                 }
+                if !is_code && file.status == FileStatus::Modified && self.compare_packages(file, old, new, read) {
+                    return "dependencies";
+                }
                 self.answer.reasons.push(Note::reason(code, file.path.as_str()));
                 "run_all"
             }
@@ -77,6 +83,21 @@ impl Draft<'_> {
             }
             FileClass::Code => self.judge_code(file, old, new),
         }
+    }
+
+    /// Compares a manifest or lockfile by package; whether its change reaches importers alone.
+    fn compare_packages(&mut self, file: &FileChange, old: &Ground<'_>, new: &Ground<'_>, read: ReadBytes<'_>) -> bool {
+        let base_path = file.base_path.as_ref().unwrap_or(&file.path);
+        let (Some(before), Some(after)) = (read(false, base_path), read(true, &file.path)) else { return false };
+        let Some(change) = dependencies::compare(&file.path, &before, &after) else { return false };
+        let found = dependency::importers(&change, &[old.side(), new.side()]);
+        for package in found.iter().flat_map(|importers| &importers.unknown) {
+            self.answer.reasons.push(Note::reason(ReasonCode::Package, format!("{package} in {}", file.path)));
+        }
+        for (importers, ground, is_head) in [(&found[0], old, false), (&found[1], new, true)] {
+            self.packages.extend(dependency::origins(ground.side(), &importers.files, is_head));
+        }
+        true
     }
 
     pub(super) fn judge_code(&mut self, file: &FileChange, old: &Ground<'_>, new: &Ground<'_>) -> &'static str {
@@ -94,10 +115,10 @@ impl Draft<'_> {
         if file.delta.is_empty() && file.status == FileStatus::Modified { "layout" } else { "symbols" }
     }
 
-    /// What names a changed data file starts a reach; one that nothing names selects the tests
+    /// What imports a changed package or names a changed data file starts a reach; one that nothing names selects the tests
     /// beside it.
     pub(super) fn data_origins(&mut self, old: &Ground<'_>, new: &Ground<'_>) -> Vec<Origin> {
-        let mut found = Vec::new();
+        let mut found = std::mem::take(&mut self.packages);
         for (path, status, is_data) in std::mem::take(&mut self.data) {
             let mut is_named = false;
             for (ground, is_head) in [(new, true), (old, false)] {
@@ -126,20 +147,58 @@ impl Draft<'_> {
         found
     }
 
-    /// The tests in the nearest folder around a path that has any.
-    pub(super) fn select_beside(&mut self, path: &RepoPath, new: &Ground<'_>) {
-        let mut folder = path.parent();
-        while let Some(at) = folder {
+    /// The tests that may read a data file which nothing names: those of the nearest folder around
+    /// it that holds tests, or code, whose importers they are then. The root of the repository is
+    /// everybody's folder: there only what stands in it directly counts.
+    fn select_beside(&mut self, path: &RepoPath, new: &Ground<'_>) {
+        let view = &new.atlas.view;
+        let placed = path_of_code(path);
+        let mut folder = placed.parent();
+        while let Some(at) = folder.filter(|at| !at.as_str().is_empty()) {
             let within: Vec<usize> = (0..new.tests.tests.len())
-                .filter(|n| new.atlas.view.file(new.tests.tests[*n].file).path.is_within(&at))
+                .filter(|n| view.file(new.tests.tests[*n].file).path.is_within(&at))
                 .collect();
             if !within.is_empty() {
                 within.into_iter().for_each(|n| self.select(n, Because::Data, None));
                 return;
             }
+            let beside: Vec<FileIdx> =
+                view.indices().filter(|idx| view.file(*idx).path.parent().as_ref() == Some(&at)).collect();
+            let set = new.closure.tests_of_any(&beside);
+            if !set.is_empty() {
+                self.select_files(&set, Because::Data, new);
+                return;
+            }
             folder = at.parent();
         }
+        let is_beside = |file: FileIdx| view.file(file).path.parent() == path.parent();
+        let within: Vec<usize> = (0..new.tests.tests.len())
+            .filter(|n| path.parent().is_some_and(|at| at.as_str().is_empty()) && is_beside(new.tests.tests[*n].file))
+            .collect();
+        if within.is_empty() {
+            let sentence = "no code names it, and neither tests nor code lie beside it";
+            self.answer.causes.push(Note::new("unnamed_data", path.as_str(), sentence));
+        }
+        within.into_iter().for_each(|n| self.select(n, Because::Data, None));
     }
+
+    /// Selects the tests of some test files.
+    fn select_files(&mut self, set: &Bits, because: Because, ground: &Ground<'_>) {
+        for (at, test) in ground.tests.tests.iter().enumerate() {
+            if ground.tests.files.binary_search(&test.file).is_ok_and(|bit| set.has(bit)) {
+                self.select(at, because, None);
+            }
+        }
+    }
+}
+
+/// Where the code lies that a file belongs to: Maven and Gradle keep resources of `src/X/java` in
+/// `src/X/resources`, by package.
+fn path_of_code(path: &RepoPath) -> RepoPath {
+    let text = path.as_str();
+    let is_resource = text.starts_with("src/") || text.contains("/src/");
+    let moved = text.replacen("/resources/", "/java/", 1);
+    RepoPath::new(&moved).filter(|_| is_resource).unwrap_or_else(|| path.clone())
 }
 
 fn skip_reason(file: &FileChange) -> Option<SkipReason> {

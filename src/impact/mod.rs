@@ -4,16 +4,22 @@
 //! names, `tests` knows what can be run, `policy` knows when only all is safe, `answer` is what
 //! comes out, and `runners`, `json`, `text` print it. Pure: atlases in, answer out.
 
+pub mod access;
 pub mod answer;
 pub mod change;
 pub mod closure;
 pub mod code;
 pub mod decide;
+pub mod dependency;
 pub mod files;
 pub mod fixtures;
 pub mod handing;
+mod held;
 pub mod json;
 mod judge;
+mod made;
+mod may_import;
+mod named;
 pub mod policy;
 pub mod reach;
 pub mod runners;

@@ -72,6 +72,7 @@ pub enum ReasonCode {
     BaseUnresolvable,
     RatlasConfig,
     Lockfile,
+    Package,
     BuildFile,
     RunnerConfig,
     CiConfig,
@@ -86,6 +87,26 @@ pub enum ReasonCode {
 }
 
 impl ReasonCode {
+    /// All, in order.
+    pub const ALL: [ReasonCode; 16] = [
+        ReasonCode::SelectOff,
+        ReasonCode::BaseUnresolvable,
+        ReasonCode::RatlasConfig,
+        ReasonCode::Lockfile,
+        ReasonCode::Package,
+        ReasonCode::BuildFile,
+        ReasonCode::RunnerConfig,
+        ReasonCode::CiConfig,
+        ReasonCode::UnknownLanguage,
+        ReasonCode::SkippedSource,
+        ReasonCode::PrivateFile,
+        ReasonCode::Submodule,
+        ReasonCode::ParseFailure,
+        ReasonCode::RunAllRule,
+        ReasonCode::TooManyFiles,
+        ReasonCode::RatioReached,
+    ];
+
     /// The code in outputs.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -93,6 +114,7 @@ impl ReasonCode {
             ReasonCode::BaseUnresolvable => "base_unresolvable",
             ReasonCode::RatlasConfig => "ratlas_config",
             ReasonCode::Lockfile => "lockfile",
+            ReasonCode::Package => "package",
             ReasonCode::BuildFile => "build_file",
             ReasonCode::RunnerConfig => "runner_config",
             ReasonCode::CiConfig => "ci_config",
@@ -113,7 +135,8 @@ impl ReasonCode {
             ReasonCode::SelectOff => "selection is switched off (RATLAS_SELECT=off)",
             ReasonCode::BaseUnresolvable => "the base of the comparison cannot be found in this clone",
             ReasonCode::RatlasConfig => "the rules of selection themselves changed",
-            ReasonCode::Lockfile => "the resolved dependencies changed",
+            ReasonCode::Lockfile => "the resolved dependencies changed, and cannot be compared by package",
+            ReasonCode::Package => "a package changed that tests run by, or that no file imports",
             ReasonCode::BuildFile => "a build file changed",
             ReasonCode::RunnerConfig => "the configuration of a test runner changed",
             ReasonCode::CiConfig => "the pipeline that runs the tests changed",

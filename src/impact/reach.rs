@@ -64,13 +64,16 @@ pub fn reach(steps: &Steps<'_>, closure: &Closure, seeds: &[Seed]) -> Reach {
         let found = known.entry(node).or_insert_with(|| steps.from(node, is_contract.get(&node).copied()));
         let here = members[&node].clone();
         for step in found.iter() {
-            let taken = if step.is_gated {
+            let mut taken = if step.is_gated {
                 let (one, other) = (steps.space.file(node), steps.space.file(step.to));
                 here.and(closure.tests_of(one)).and(closure.tests_of(other))
             } else {
                 here.clone()
             };
-            if taken.is_empty() && step.is_gated {
+            if let Some(files) = &step.made_in {
+                taken = taken.and(&closure.tests_of_any(files));
+            }
+            if taken.is_empty() && (step.is_gated || step.made_in.is_some()) {
                 continue;
             }
             let is_new = match members.entry(step.to) {
@@ -87,6 +90,12 @@ pub fn reach(steps: &Steps<'_>, closure: &Closure, seeds: &[Seed]) -> Reach {
     }
     let hops = best_paths(steps, closure, seeds, &known);
     Reach { members, hops }
+}
+
+/// Whether some test can take a step.
+fn is_open(step: &Step, node: u32, steps: &Steps<'_>, closure: &Closure) -> bool {
+    let is_made = step.made_in.as_ref().is_none_or(|files| !closure.tests_of_any(files).is_empty());
+    is_made && (!step.is_gated || closure.meet(steps.space.file(node), steps.space.file(step.to)))
 }
 
 fn best_paths(
@@ -110,7 +119,7 @@ fn best_paths(
         let hop = best[&node];
         done.insert(node, hop);
         for step in known.get(&node).into_iter().flatten() {
-            if step.is_gated && !closure.meet(steps.space.file(node), steps.space.file(step.to)) {
+            if !is_open(step, node, steps, closure) {
                 continue;
             }
             let offer = Hop {
@@ -148,7 +157,7 @@ pub fn reach_by_group(steps: &Steps<'_>, closure: &Closure, groups: &[Vec<Seed>]
         let found = known.entry(node).or_insert_with(|| steps.from(node, is_contract.get(&node).copied()));
         let here = masks[&node];
         for step in found.iter() {
-            if step.is_gated && !closure.meet(steps.space.file(node), steps.space.file(step.to)) {
+            if !is_open(step, node, steps, closure) {
                 continue;
             }
             let mask = masks.entry(step.to).or_default();

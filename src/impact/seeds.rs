@@ -1,6 +1,6 @@
 //! From a change to the nodes where reach starts, in the head's graph and in the base's.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::base::dialect::{Dialect, LanguageName};
@@ -69,9 +69,10 @@ pub fn origins(change: &TreeChange, base: Side<'_>, head: Side<'_>, options: See
         }
         out.push(origin);
     }
+    let known = imported_packages(base.view);
     for file in &change.files {
         blocks(file, base, head, &mut out);
-        imports(file, base, head, &mut out);
+        imports(file, base, head, &known, &mut out);
     }
     out.extend(resolves_otherwise(change, base, head));
     out
@@ -141,7 +142,7 @@ fn blocks(file: &FileChange, base: Side<'_>, head: Side<'_>, out: &mut Vec<Origi
 /// A changed import changes what uses the imported name in its file. One that nothing uses is
 /// there for what it runs: the module counts when other files of the repository are loaded now,
 /// or when an import was added that may fail, since it leads to none of them.
-fn imports(file: &FileChange, base: Side<'_>, head: Side<'_>, out: &mut Vec<Origin>) {
+fn imports(file: &FileChange, base: Side<'_>, head: Side<'_>, known: &HashSet<&str>, out: &mut Vec<Origin>) {
     let rows = &file.delta.imports;
     let (head_file, base_file) = (file.head_file(), file.base_file());
     // Added and removed files count as a whole already.
@@ -162,7 +163,7 @@ fn imports(file: &FileChange, base: Side<'_>, head: Side<'_>, out: &mut Vec<Orig
             match row.kind {
                 ImportKind::SideEffect | ImportKind::Star => is_module_changed |= runs,
                 _ if found.is_empty() => is_module_changed |= runs && (loads || may_fail),
-                _ => is_module_changed |= runs && may_fail && is_new_module(base, facts, row),
+                _ => is_module_changed |= runs && may_fail && is_new_module(known, facts, row),
             }
             if idx == head_file && std::ptr::eq(side.view, head.view) {
                 users.extend(found);
@@ -207,19 +208,23 @@ fn leads_inside(side: Side<'_>, file: FileIdx, row: &Import) -> bool {
     side.graph.edges_from(module).iter().any(|e| e.kind == EdgeKind::Imports && is_its(e.line))
 }
 
+/// The first names of all modules that a tree imports absolutely. O(imports).
+fn imported_packages(view: &View) -> HashSet<&str> {
+    let rows = view.files.iter().flat_map(|file| file.facts.imports.iter().map(move |row| (&file.facts, row)));
+    rows.filter(|(_, row)| row.level == 0)
+        .filter_map(|(facts, row)| row.module.map(|module| first_name(facts.name(module))))
+        .collect()
+}
+
+fn first_name(module: &str) -> &str {
+    module.split(['.', '/']).next().unwrap_or("")
+}
+
 /// Whether nothing in the base tree imports from the package that `row` names, so that it may
 /// not be there; a relative import that leads nowhere always counts.
-fn is_new_module(base: Side<'_>, facts: &FileFacts, row: &Import) -> bool {
-    let first = |name: &str| name.split(['.', '/']).next().unwrap_or("").to_string();
+fn is_new_module(known: &HashSet<&str>, facts: &FileFacts, row: &Import) -> bool {
     let Some(module) = row.module.map(|name| facts.name(name)) else { return row.level > 0 };
-    if row.level > 0 || module.starts_with('.') {
-        return true;
-    }
-    let package = first(module);
-    !base.view.files.iter().any(|file| {
-        let known = &file.facts;
-        known.imports.iter().any(|i| i.level == 0 && i.module.is_some_and(|m| first(known.name(m)) == package))
-    })
+    row.level > 0 || module.starts_with('.') || !known.contains(first_name(module))
 }
 
 /// Whether a module's own code makes calls at all.

@@ -1,8 +1,9 @@
 //! Which tests a change selects: by reach, by import, by being changed themselves.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::base::path::RepoPath;
+use crate::facts::model::SymbolKind;
 use crate::impact::answer::{Dependent, Note, ViaStep};
 use crate::impact::change::{FileStatus, TreeChange};
 use crate::impact::decide::{Because, Chain, Draft, Ground};
@@ -86,7 +87,28 @@ impl Draft<'_> {
         let mut groups: BTreeMap<(bool, FileIdx, usize), Vec<&Origin>> = BTreeMap::new();
         let loud: Vec<(SymbolRef, &Origin)> =
             origins.iter().filter(|o| o.because.is_none()).filter_map(|o| Some((o.symbol?, o))).collect();
+        // A field that a changed function assigns comes and goes with that function.
+        let changed = [(new, true), (old, false)].map(|(ground, is_head)| {
+            let seeds = loud.iter().flat_map(|(_, o)| if is_head { &o.head } else { &o.base });
+            let nodes = seeds.filter_map(|seed| match ground.steps.space.node(seed.node) {
+                Node::Symbol(at) if ground.atlas.view.symbol(at).kind.is_function() => Some(at),
+                Node::Symbol(_) | Node::Block(..) => None,
+            });
+            nodes.collect::<BTreeSet<SymbolRef>>()
+        });
+        let is_assigned = |at: SymbolRef, is_head: bool| {
+            let view = if is_head { &new.atlas.view } else { &old.atlas.view };
+            let row = view.symbol(at);
+            let is_around = |other: &&SymbolRef| {
+                let s = view.symbol(**other);
+                other.file == at.file && (s.start_line..=s.end_line).contains(&row.start_line)
+            };
+            row.kind == SymbolKind::Field && changed[usize::from(!is_head)].iter().any(|other| is_around(&other))
+        };
         for (at, (symbol, origin)) in loud.iter().enumerate() {
+            if loud.len() <= MAX_SINGLE && is_assigned(*symbol, origin.is_head) {
+                continue;
+            }
             let own = if loud.len() > MAX_SINGLE { 0 } else { at };
             groups.entry((origin.is_head, symbol.file, own)).or_default().push(origin);
         }
@@ -115,7 +137,7 @@ impl Draft<'_> {
                 let ground = if *is_head { new } else { old };
                 let Some(symbol) = group.first().and_then(|o| o.symbol) else { continue };
                 let name = label(&ground.atlas.view, Node::Symbol(symbol));
-                let sentence = match self.select_closure(*is_head, *file, old, new) {
+                let sentence = match self.select_closure((*is_head, *file), None, old, new) {
                     0 => "no test reaches it, and none imports its file".to_string(),
                     n => format!("no test reaches it; the {n} test files that import its file are selected"),
                 };
@@ -125,21 +147,31 @@ impl Draft<'_> {
     }
 
     /// Selects the tests of every file that imports a file, transitively; how many files those are.
-    pub(super) fn select_closure(&mut self, is_head: bool, file: FileIdx, old: &Ground<'_>, new: &Ground<'_>) -> usize {
+    /// `why`: what the file has to do with the change, when it is not the change itself.
+    pub(super) fn select_closure(
+        &mut self,
+        (is_head, file): (bool, FileIdx),
+        why: Option<&ViaStep>,
+        old: &Ground<'_>,
+        new: &Ground<'_>,
+    ) -> usize {
         let ground = if is_head { new } else { old };
         let set = ground.closure.tests_of(file);
-        let files: BTreeSet<&RepoPath> = ground
+        let next = importers(ground, file);
+        let files: BTreeMap<&RepoPath, FileIdx> = ground
             .tests
             .files
             .iter()
             .enumerate()
             .filter(|(at, _)| set.has(*at))
-            .map(|(_, file)| &ground.atlas.view.file(*file).path)
+            .map(|(_, file)| (&ground.atlas.view.file(*file).path, *file))
             .collect();
         for (at, test) in new.tests.tests.iter().enumerate() {
-            if files.contains(&new.atlas.view.file(test.file).path) {
-                self.select(at, Because::Imports, None);
-            }
+            let Some(test_file) = files.get(&new.atlas.view.file(test.file).path) else { continue };
+            let mut via = import_steps(ground, &next, *test_file);
+            via.extend(why.cloned());
+            let chain = Chain { confidence: IMPORTED, distance: via.len() as u32, via };
+            self.select(at, Because::Imports, Some(chain));
         }
         files.len()
     }
@@ -147,10 +179,10 @@ impl Draft<'_> {
     pub(super) fn select_importers(&mut self, change: &TreeChange, old: &Ground<'_>, new: &Ground<'_>) {
         for file in change.files.iter().filter(|f| f.status != FileStatus::Modified || !f.delta.is_empty()) {
             if let Some(idx) = file.head_file() {
-                self.select_closure(true, idx, old, new);
+                self.select_closure((true, idx), None, old, new);
             }
             if let Some(idx) = file.base_file() {
-                self.select_closure(false, idx, old, new);
+                self.select_closure((false, idx), None, old, new);
             }
         }
     }
@@ -173,7 +205,7 @@ impl Draft<'_> {
     /// Files that parse on neither side: by what imports them.
     pub(super) fn select_whole(&mut self, old: &Ground<'_>, new: &Ground<'_>) {
         for (is_head, file) in std::mem::take(&mut self.whole) {
-            self.select_closure(is_head, file, old, new);
+            self.select_closure((is_head, file), None, old, new);
             let view = if is_head { &new.atlas.view } else { &old.atlas.view };
             let sentence = "it does not parse whole; the tests that import it are selected";
             self.answer.causes.push(Note::new("parse_failure", view.file(file).path.as_str(), sentence));
@@ -203,6 +235,35 @@ impl Draft<'_> {
             .dependents
             .sort_by(|a, b| (a.distance, &a.path, &a.qualname).cmp(&(b.distance, &b.path, &b.qualname)));
     }
+}
+
+/// What being among a test's imports is worth (a guess; it only orders answers).
+const IMPORTED: u64 = CERTAIN / 1_000;
+
+/// For each file that leads to `target` by imports, the next file on a shortest way there. O(uses).
+fn importers(ground: &Ground<'_>, target: FileIdx) -> BTreeMap<FileIdx, FileIdx> {
+    let mut next = BTreeMap::from([(target, target)]);
+    let mut queue = VecDeque::from([target]);
+    while let Some(at) = queue.pop_front() {
+        for edge in ground.steps.users_of(at) {
+            if let std::collections::btree_map::Entry::Vacant(slot) = next.entry(edge.from) {
+                slot.insert(at);
+                queue.push_back(edge.from);
+            }
+        }
+    }
+    next
+}
+
+fn import_steps(ground: &Ground<'_>, next: &BTreeMap<FileIdx, FileIdx>, start: FileIdx) -> Vec<ViaStep> {
+    let path = |file: FileIdx| ground.atlas.view.file(file).path.to_string();
+    let mut steps = Vec::new();
+    let mut at = start;
+    while let Some(to) = next.get(&at).copied().filter(|to| *to != at) {
+        steps.push(ViaStep { from: path(at), to: path(to), kind: "imports", file: path(at), line: 0 });
+        at = to;
+    }
+    steps
 }
 
 /// How a test was reached: by the best of its carriers that its own import closure allows.

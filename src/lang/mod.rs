@@ -1,5 +1,6 @@
 //! The bay of languages: what one must be (`language`), the ones, and the list.
 
+pub mod dependencies;
 pub mod java;
 pub mod language;
 pub mod node;

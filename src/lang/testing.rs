@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::dialect::LanguageName;
+use crate::base::dialect::{Dialect, LanguageName};
 use crate::base::path::RepoPath;
 use crate::facts::model::*;
 use crate::lang::{java, python, typescript};
@@ -176,4 +176,15 @@ pub fn imported_modules(facts: &FileFacts) -> impl Iterator<Item = &str> {
 pub fn members(facts: &FileFacts, class: SymbolId) -> impl Iterator<Item = SymbolId> {
     use crate::facts::table::Id;
     facts.symbols.iter().enumerate().filter(move |(_, s)| s.parent == Some(class)).map(|(at, _)| SymbolId::new(at))
+}
+
+/// Whether a file's name alone says that it holds tests or sets them up, by the custom of its
+/// language: all that is known of a file which was not read.
+pub fn is_named_as_test(path: &RepoPath) -> bool {
+    let Some(dialect) = Dialect::of_file_name(path.file_name()) else { return false };
+    match dialect.language() {
+        LanguageName::Python => python::tests::is_named_as_test(path),
+        LanguageName::TypeScript | LanguageName::JavaScript => typescript::tests::is_named_as_test(path),
+        LanguageName::Java => java::tests::is_named_as_test(path),
+    }
 }

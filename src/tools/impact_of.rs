@@ -159,6 +159,24 @@ fn parse(diff: &str) -> Ends<'_> {
     }
 }
 
+/// The names of trees that are no revisions.
+const TREES: [&str; 1] = ["WORKTREE"];
+
+/// An unknown revision that is one of our own names in other letters is a slip of the keyboard,
+/// and no base that cannot be found.
+fn misspelled(diff: &str, error: Error) -> Error {
+    let found = diff.split("..").map(|side| side.trim_matches('.')).find_map(|side| {
+        let tree = TREES.iter().find(|tree| tree.eq_ignore_ascii_case(side) && **tree != side)?;
+        Some((side, *tree))
+    });
+    match found {
+        Some((side, tree)) if error.kind == ErrorKind::UnknownRevision => {
+            Error::new(ErrorKind::Usage, format!("no revision `{side}`")).hint(format!("did you mean `{tree}`?"))
+        }
+        _ => error,
+    }
+}
+
 /// What a diff can break, and the head's atlas. A base that cannot be found selects all, with the
 /// reason, unless the options ask for the error.
 ///
@@ -173,14 +191,14 @@ pub fn of_diff(source: &dyn AtlasSource, diff: &str, options: &Options) -> Resul
     }
     let ends = parse(diff);
     let head = match ends.head {
-        Some(revision) => source.at(revision)?,
+        Some(revision) => source.at(revision).map_err(|error| misspelled(diff, error))?,
         None => source.fresh()?,
     };
     let base = match ends.base {
         Base::Literal(revision) => source.at(revision),
         Base::MergeBase(one, other) => source.merge_base(one, other).and_then(|commit| source.at(&commit)),
     };
-    let base = match base {
+    let base = match base.map_err(|error| misspelled(diff, error)) {
         Ok(base) => base,
         Err(error) if error.kind == ErrorKind::UnknownRevision && options.on_unknown == OnUnknown::All => {
             let subject = sanitize::line(&error.what, 200);

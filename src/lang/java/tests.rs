@@ -57,7 +57,7 @@ fn runner_of(module: &str) -> Option<Runner> {
 
 /// Surefire's default patterns (<https://maven.apache.org/surefire/maven-surefire-plugin/examples/inclusion-exclusion.html>)
 /// and Failsafe's.
-fn is_named_as_test(path: &RepoPath) -> bool {
+pub fn is_named_as_test(path: &RepoPath) -> bool {
     let stem = path.stem();
     stem.starts_with("Test") || ["Test", "Tests", "TestCase", "IT", "ITCase"].iter().any(|end| stem.ends_with(end))
 }

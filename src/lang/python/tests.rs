@@ -193,6 +193,12 @@ pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &Setup) -> Option<Fi
     Some(tests)
 }
 
+/// pytest's and unittest's default patterns, Django's `tests.py`, and pytest's set-up files.
+pub fn is_named_as_test(path: &RepoPath) -> bool {
+    let stem = path.stem();
+    stem.starts_with("test_") || stem.ends_with("_test") || matches!(stem, "conftest" | "tests" | "test")
+}
+
 /// A class that pytest takes by its name: this and those around it match, none has a constructor.
 fn is_collected_by_name(facts: &FileFacts, class: SymbolId, rules: &Rules) -> bool {
     let mut at = Some(class);

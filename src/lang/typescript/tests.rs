@@ -148,7 +148,7 @@ fn imported_runner(facts: &FileFacts) -> Option<Runner> {
 
 /// Jest's and Vitest's default patterns: `x.test.ts`, `x.spec.ts`, anything in `__tests__`,
 /// and type tests `x.test-d.ts`.
-fn is_named_as_test(path: &RepoPath) -> bool {
+pub fn is_named_as_test(path: &RepoPath) -> bool {
     let stem = path.stem();
     [".test", ".spec", ".test-d", "-test", "_test"].iter().any(|end| stem.ends_with(end))
         || path.as_str().split('/').rev().skip(1).any(|folder| folder == "__tests__")

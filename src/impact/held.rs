@@ -1,0 +1,360 @@
+//! What runs without being named, because its class, its instance or the code around it is held.
+
+use std::collections::BTreeSet;
+
+use crate::facts::model::*;
+use crate::facts::table::Id;
+use crate::graph::edge::{Edge, EdgeKind, Layer};
+use crate::impact::space::Node;
+use crate::impact::step::{Guess, MAY_REACH, MEMBER, Step, Steps, Why, is_constructor, is_python};
+use crate::impact::{access, code, handing};
+use crate::lang::testing::{bases, decorators, last_name, members};
+use crate::view::SymbolRef;
+
+/// Who keeps what a decorator is given, from the surest to the least sure.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Keeper {
+    /// Nobody but its own name.
+    Itself,
+    /// What the decorator is a method of.
+    Receiver,
+    Unknown,
+}
+
+impl Steps<'_> {
+    /// The constructors that a class defines itself.
+    pub(super) fn constructors(&self, class: SymbolRef) -> impl Iterator<Item = SymbolRef> {
+        let facts = self.view.facts(class.file);
+        members(facts, class.symbol)
+            .filter(|id| is_constructor(facts, *id))
+            .map(move |symbol| SymbolRef { file: class.file, symbol })
+    }
+
+    /// Whoever uses a class as a value (makes it, hands it on, extends it), for a member that
+    /// runs without being named. Classes below that define the member anew keep it from theirs.
+    /// Constructors run where an instance is made, others where it is held.
+    /// Without a member, for what the instance keeps.
+    pub(super) fn with_class(&self, class: SymbolRef, member: Option<SymbolId>, out: &mut Vec<Step>) {
+        let own = self.view.facts(class.file);
+        let is_making = member.is_some_and(|member| is_constructor(own, member));
+        let member = member.map(|member| own.name(own.symbol(member).name));
+        let (mut seen, mut stack) = (BTreeSet::from([class]), vec![class]);
+        while let Some(at) = stack.pop() {
+            let facts = self.view.facts(at.file);
+            let name = facts.name(facts.symbol(at.symbol).name);
+            let targets = std::iter::once(at).chain(self.constructors(at));
+            for edge in targets.flat_map(|to| self.graph.edges_to(to)) {
+                if edge.layer > self.follow.layer {
+                    continue;
+                }
+                let user = self.view.facts(edge.from.file);
+                match edge.kind {
+                    EdgeKind::Imports | EdgeKind::Overrides => {}
+                    EdgeKind::Extends => {
+                        let redefines =
+                            members(user, edge.from.symbol).any(|m| Some(user.name(user.symbol(m).name)) == member);
+                        let is_real = user.symbol(edge.from.symbol).branch != Branch::TypeChecking;
+                        if !redefines && is_real && seen.insert(edge.from) {
+                            stack.push(edge.from);
+                        }
+                    }
+                    EdgeKind::References if code::is_type_use(user, edge.from.symbol, edge.line, name) => {}
+                    EdgeKind::References
+                        if is_making && access::only_asks_for_class(user, edge.from.symbol, edge.line, name) => {}
+                    EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests if is_making => {
+                        self.push_user(edge, name, out);
+                    }
+                    EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests => {
+                        self.push_holder(edge, (name, member), out);
+                    }
+                }
+            }
+            if self.follow.may_reach {
+                self.maybe_named_by(at, out);
+            }
+        }
+    }
+
+    /// What holds the instance that an edge makes or mentions the class of, for a member of it.
+    pub(super) fn push_holder(&self, edge: &Edge, (class, member): (&str, Option<&str>), out: &mut Vec<Step>) {
+        let facts = self.view.facts(edge.from.file);
+        let is_gated = edge.layer == Layer::Candidate;
+        let confidence = edge.confidence.0;
+        if let Some(block) = edge.test_block {
+            let to = self.space.block(edge.from.file, block);
+            out.push(Step::new(to, Why::Edge(edge.kind), confidence, edge.line).gated(is_gated));
+            if facts.test_blocks[block.index()].owner == edge.from.symbol {
+                return;
+            }
+        }
+        let symbol = handing::holder_at(facts, edge.from.symbol, edge.line, class);
+        let holder = SymbolRef { file: edge.from.file, symbol };
+        let is_attribute = facts.symbol(symbol).kind == SymbolKind::Field;
+        if is_attribute && member.is_some_and(access::runs_on_write) {
+            self.push_writers(holder, out);
+            return;
+        }
+        let to = self.space.symbol(holder);
+        out.push(Step::new(to, Why::Edge(edge.kind), confidence, edge.line).gated(is_gated));
+    }
+
+    /// Code that gives the class itself to a call and names the member: an instance that comes
+    /// back may be meant (`context.ensure(Kind).member()`).
+    pub(super) fn asked_for(&self, at: SymbolRef, out: &mut Vec<Step>) {
+        let facts = self.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        let name = facts.name(symbol.name);
+        let Some(class) = symbol.parent.filter(|p| facts.symbol(*p).kind.is_class()) else { return };
+        let (mut seen, mut stack) = (BTreeSet::new(), vec![SymbolRef { symbol: class, ..at }]);
+        while let Some(class) = stack.pop().filter(|class| seen.insert(*class)) {
+            let own = self.view.facts(class.file);
+            let class_name = own.name(own.symbol(class.symbol).name);
+            for edge in
+                self.graph.edges_to(class).chain(self.constructors(class).flat_map(|to| self.graph.edges_to(to)))
+            {
+                let user = self.view.facts(edge.from.file);
+                match edge.kind {
+                    EdgeKind::Extends => stack.push(edge.from),
+                    EdgeKind::References | EdgeKind::Calls
+                        if access::is_argument(user, edge.from.symbol, edge.line, class_name)
+                            && access::names(user, edge.from.symbol, name) =>
+                    {
+                        let to = self.space.symbol(edge.from);
+                        out.push(Step::new(to, Why::MayReach, MAY_REACH, edge.line));
+                        let block = edge.test_block.map(|block| self.space.block(edge.from.file, block));
+                        out.extend(block.map(|to| Step::new(to, Why::MayReach, MAY_REACH, edge.line)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Whether an instance of a class is given to code outside, as itself or as one of a class
+    /// above it.
+    fn is_handed_out(&self, class: SymbolRef) -> bool {
+        let (mut seen, mut stack) = (BTreeSet::from([class]), vec![class]);
+        while let Some(at) = stack.pop() {
+            if self.graph.handed_out.binary_search(&at).is_ok() {
+                return true;
+            }
+            let above = self.graph.edges_from(at).iter().filter(|e| e.kind == EdgeKind::Extends).map(|e| e.to);
+            stack.extend(above.filter(|to| seen.insert(*to)));
+        }
+        false
+    }
+
+    /// Whoever writes a field, by its own name or by the fields that it shadows.
+    fn push_writers(&self, field: SymbolRef, out: &mut Vec<Step>) {
+        let facts = self.view.facts(field.file);
+        let symbol = facts.symbol(field.symbol);
+        let name = facts.name(symbol.name);
+        let mut fields = vec![field];
+        if let Some(parent) = symbol.parent {
+            let mut above = Vec::new();
+            self.fields_above(SymbolRef { symbol: parent, ..field }, name, &mut above);
+            fields.extend(above.iter().filter_map(|step| match self.space.node(step.to) {
+                Node::Symbol(at) => Some(at),
+                Node::Block(..) => None,
+            }));
+        }
+        for edge in fields.into_iter().flat_map(|at| self.graph.edges_to(at)) {
+            let user = self.view.facts(edge.from.file);
+            if edge.layer <= self.follow.layer && access::writes(user, edge.from.symbol, edge.line, name) {
+                self.push_user(edge, name, out);
+            }
+        }
+        if self.follow.may_reach {
+            self.maybe_written_by(name, facts, out);
+        }
+    }
+
+    /// Whether code outside may call a member of a class: a base that is not in the repository,
+    /// of the class or of one above, may.
+    pub(super) fn is_called_outside(&self, class: SymbolRef, member: &str) -> bool {
+        if self.graph.open_classes.binary_search(&class).is_err() {
+            return false;
+        }
+        let (mut seen, mut stack) = (BTreeSet::from([class]), vec![class]);
+        while let Some(at) = stack.pop() {
+            let facts = self.view.facts(at.file);
+            let above: Vec<SymbolRef> =
+                self.graph.edges_from(at).iter().filter(|e| e.kind == EdgeKind::Extends).map(|e| e.to).collect();
+            let is_found = |base: &str| {
+                above.iter().any(|to| {
+                    let other = self.view.facts(to.file);
+                    other.name(other.symbol(to.symbol).name) == base
+                })
+            };
+            let names: Vec<&str> = bases(facts, at.symbol).collect();
+            // An alias of a base that was found is not outside.
+            let n_missing = names.len().saturating_sub(above.len());
+            let mut missing = names.iter().filter(|base| !is_found(base));
+            if n_missing > 0 && missing.any(|base| code::base_may_call(base, member)) {
+                return true;
+            }
+            stack.extend(above.into_iter().filter(|to| seen.insert(*to)));
+        }
+        false
+    }
+
+    /// What may run a decorated definition without naming it: a decorator may keep what it
+    /// decorates. One of the repository is looked at; one from outside is taken to, for what it is
+    /// found on, or, where it is a plain function of Python, under the definition's own name.
+    pub(super) fn handed_to(&self, at: SymbolRef, owner: SymbolRef) -> BTreeSet<SymbolRef> {
+        let facts = self.view.facts(at.file);
+        let mut out = BTreeSet::new();
+        for row in handing::strange_decorators(facts, at.symbol) {
+            let mut found = self
+                .graph
+                .edges_from(at)
+                .iter()
+                .filter(|e| e.line == row.line && e.kind == EdgeKind::Calls && e.layer == Layer::Proved)
+                .filter(|e| !self.is_argument(e, facts, row) && !self.is_outside_value(e.to))
+                .peekable();
+            let is_outside = found.peek().is_none();
+            let mut keeper = Keeper::Itself;
+            for edge in found {
+                let to = self.view.facts(edge.to.file);
+                let n_calls = handing::decorator_calls(facts, at.symbol, row.line);
+                let is_function = to.symbol(edge.to.symbol).kind.is_function();
+                if is_function && !handing::keeps_argument(to, edge.to.symbol, n_calls) {
+                    continue;
+                }
+                let is_own = is_function && handing::keeps_in_self(to, edge.to.symbol, n_calls);
+                keeper = keeper.max(if is_own { Keeper::Receiver } else { Keeper::Unknown });
+            }
+            if is_outside {
+                keeper = match self.register_of(at, row.line) {
+                    Some(_) => Keeper::Receiver,
+                    None if is_python(facts) && owner.symbol.index() == 0 && !handing::registers(facts, row) => {
+                        self.note(Guess::OutsideDecorator, at);
+                        Keeper::Itself
+                    }
+                    None => Keeper::Unknown,
+                };
+            }
+            let register = self.register_of(at, row.line).filter(|_| owner.symbol.index() == 0);
+            match (keeper, register) {
+                (Keeper::Itself, _) => {}
+                (Keeper::Receiver, Some(register)) => {
+                    self.note(Guess::KeptValue, at);
+                    out.insert(register);
+                }
+                (Keeper::Receiver, None) | (Keeper::Unknown, _) => {
+                    out.insert(owner);
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether a call on a decorator's line is one of its arguments (`type=Kind()`), not itself.
+    fn is_argument(&self, edge: &Edge, facts: &FileFacts, decorator: &Decorator) -> bool {
+        let to = self.view.facts(edge.to.file);
+        let row = to.symbol(edge.to.symbol);
+        let class = row.parent.filter(|_| is_constructor(to, edge.to.symbol));
+        let name = to.name(to.symbol(class.unwrap_or(edge.to.symbol)).name);
+        let is_call = |kind: RefKind| matches!(kind, RefKind::Call | RefKind::New);
+        name != last_name(facts, decorator.expr)
+            && code::refs_on(facts, edge.line)
+                .any(|row| is_call(row.kind) && row.expr != decorator.expr && last_name(facts, row.expr) == name)
+    }
+
+    /// Whether a symbol is a variable that holds what code outside gave: nothing of the repository
+    /// is called where it is made.
+    fn is_outside_value(&self, at: SymbolRef) -> bool {
+        let facts = self.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        let module = SymbolRef { symbol: SymbolId::new(0), ..at };
+        symbol.kind == SymbolKind::Variable
+            && symbol.parent == Some(module.symbol)
+            && code::initializer_runs(facts, at.symbol)
+            && ![at, module].into_iter().flat_map(|from| self.graph.edges_from(from)).any(|e| {
+                matches!(e.kind, EdgeKind::Calls | EdgeKind::References)
+                    && (symbol.start_line..=symbol.end_line).contains(&e.line)
+                    && (e.kind == EdgeKind::Calls || self.view.symbol(e.to).kind.is_function())
+            })
+    }
+
+    /// The variable of the repository whose method decorates on a line: `@app.route("/")`.
+    pub(super) fn register_of(&self, at: SymbolRef, line: u32) -> Option<SymbolRef> {
+        let facts = self.view.facts(at.file);
+        let row = decorators(facts, at.symbol).find(|row| row.line == line)?;
+        let root = handing::receiver_of(facts, row.expr)?;
+        let is_it = |to: SymbolRef| {
+            let other = self.view.facts(to.file);
+            let symbol = other.symbol(to.symbol);
+            symbol.kind == SymbolKind::Variable && other.name(symbol.name) == root
+        };
+        self.graph
+            .edges_from(at)
+            .iter()
+            .chain(self.graph.edges_from(SymbolRef { symbol: SymbolId::new(0), ..at }))
+            .find(|e| e.line == line && e.kind == EdgeKind::References && e.layer == Layer::Proved && is_it(e.to))
+            .map(|e| e.to)
+    }
+
+    /// What it is part of, where it runs without being named.
+    pub(super) fn belongs_to(&self, at: SymbolRef, seed: Option<bool>, out: &mut Vec<Step>) {
+        let (is_seed, is_contract) = (seed.is_some(), seed == Some(true));
+        let facts = self.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        // The functions behind one attribute run each for its own use.
+        let is_apart = !is_contract && access::is_accessor(facts, at.symbol);
+        for other in self.siblings.get(&at).into_iter().flatten() {
+            if !(is_apart && access::is_accessor(facts, other.symbol)) {
+                self.push(*other, Why::Sibling, 9_000, 0, out);
+            }
+        }
+        let Some(parent) = symbol.parent else { return };
+        let owner = SymbolRef { file: at.file, symbol: parent };
+        let module = SymbolRef { file: at.file, symbol: SymbolId::new(0) };
+        let parent_kind = facts.symbol(parent).kind;
+        for keeper in self.handed_to(at, owner) {
+            self.push(keeper, Why::Registers, MEMBER, symbol.start_line, out);
+        }
+        if parent_kind.is_class() {
+            // A field is reached as a holder; only its own change is one of what outside code reads.
+            let is_read = is_seed || !matches!(symbol.kind, SymbolKind::Field | SymbolKind::EnumMember);
+            let outside = code::Outside {
+                by_base: is_read && self.is_called_outside(owner, facts.name(symbol.name)),
+                // Code outside reads and calls what it is given; it writes nothing there, and
+                // does not start it.
+                by_argument: !access::is_setter(facts, at.symbol)
+                    && !matches!(facts.name(symbol.name), "run" | "main")
+                    && self.is_handed_out(owner),
+            };
+            match code::member_use(facts, at.symbol, outside) {
+                code::MemberUse::Named => {}
+                code::MemberUse::WithClass => self.with_class(owner, Some(at.symbol), out),
+                code::MemberUse::WhenSubclassed => {
+                    for below in self.subclasses(owner) {
+                        let other = self.view.facts(below.file);
+                        let to = SymbolRef { symbol: code::runner_of(other, below.symbol), ..below };
+                        self.push(to, Why::Member, MEMBER, other.symbol(below.symbol).start_line, out);
+                    }
+                }
+            }
+        } else if parent.index() == 0 && code::is_module_hook(facts, at.symbol) {
+            self.push(module, Why::Member, MEMBER, symbol.start_line, out);
+        } else if symbol.flags.has(SymbolFlags::ANONYMOUS_OWNER) && parent.index() != 0 {
+            // An object literal is handed around as a whole.
+            self.push(owner, Why::Member, MEMBER, symbol.start_line, out);
+        }
+    }
+
+    /// The classes below this one, at any depth.
+    pub(super) fn subclasses(&self, class: SymbolRef) -> BTreeSet<SymbolRef> {
+        let (mut seen, mut stack) = (BTreeSet::new(), vec![class]);
+        while let Some(at) = stack.pop() {
+            for edge in self.graph.edges_to(at) {
+                let is_real = self.view.symbol(edge.from).branch != Branch::TypeChecking;
+                if edge.kind == EdgeKind::Extends && is_real && seen.insert(edge.from) {
+                    stack.push(edge.from);
+                }
+            }
+        }
+        seen
+    }
+}
