@@ -49,6 +49,16 @@ impl Session<'_, '_> {
                 _ => args.push(Set::unknown()),
             }
         }
+        if family == Family::Ecma && facts.expr(expr).kind == ExprKind::New {
+            let made = callees.values().iter().any(|value| matches!(value, Value::Function(_)));
+            if made {
+                // A constructor function: its instances have what is given to its prototype.
+                return callees.flat_map(|value| match value {
+                    Value::Function(at) => Set::one(Value::Symbol(*at)),
+                    other => self.call_result(&Set::one(other.clone()), &args, place),
+                });
+            }
+        }
         let callees = if family == Family::Ecma { self.fitting_callees(callees, &args) } else { callees };
         if !type_args.is_empty() {
             return self.call_with_types(&callees, &args, &type_args, place);

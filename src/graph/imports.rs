@@ -42,6 +42,8 @@ impl Linker<'_, '_> {
                             self.module(site, to.file, type_only);
                         }
                     }
+                    // A namespace under a name (`export * as ns`): the file that gives it is imported.
+                    Denoted::Module(file) if Family::of(facts.dialect) == Family::Ecma => self.uses(*file, type_only),
                     Denoted::Module(file) if Target::File(*file) != target => self.module(named, *file, type_only),
                     _ => {}
                 }

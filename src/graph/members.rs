@@ -128,6 +128,16 @@ impl Session<'_, '_> {
         Member::found(found.into_iter().map(Denoted::Symbol).collect())
     }
 
+    /// ECMAScript's `this.x = …` in a constructor function.
+    fn fields_by_this(&self, at: SymbolRef, text: Text) -> Vec<Denoted> {
+        if Family::of(self.shared.names.view.facts(at.file).dialect) != Family::Ecma {
+            return Vec::new();
+        }
+        let Some(name) = self.shared.names.name_in(at.file, text) else { return Vec::new() };
+        let rows = self.shared.names.file(at.file).fields(at.symbol, name);
+        rows.map(|row| Denoted::Binding(at.file, row)).collect()
+    }
+
     /// Whether a field has no declaration: only methods assign it, without a type.
     fn is_only_assigned(&self, at: SymbolRef) -> bool {
         let facts = self.shared.names.view.facts(at.file);
@@ -355,9 +365,19 @@ impl Session<'_, '_> {
     /// Members of a namespace, or assigned to a constant or function.
     fn member_of_symbol(&mut self, at: SymbolRef, text: Text) -> Member {
         let mut found = self.own_members(at, text);
+        let facts = self.shared.names.view.facts(at.file);
+        if facts.symbol(at.symbol).kind.is_function() {
+            // Functions inside of a constructor are members only by `this.m = …`.
+            let table = self.shared.names.file(at.file);
+            found.retain(|member| {
+                let mut rows = table.bindings_of(member.symbol);
+                rows.any(|row| facts.bindings[row as usize].target.is_some())
+            });
+        }
         found.extend(self.assigned_members(at, text));
         if found.is_empty() {
-            return Member::none(Outcome::Unknown);
+            let by_this = self.fields_by_this(at, text);
+            return if by_this.is_empty() { Member::none(Outcome::Unknown) } else { Member::found(by_this) };
         }
         let mut denoted: Vec<Denoted> = found.into_iter().map(Denoted::Symbol).collect();
         denoted.sort();

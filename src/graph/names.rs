@@ -447,7 +447,8 @@ fn self_class(facts: &FileFacts, base: ExprId, scope: ScopeId) -> Option<SymbolI
                 return Some(facts.scope(class).owner);
             }
             if is_this && in_class.is_none() {
-                return None;
+                // What a constructor function gives its instances.
+                return Some(row.owner);
             }
         }
         if row.kind == ScopeKind::Class {

@@ -105,14 +105,27 @@ impl Session<'_, '_> {
         let facts = self.shared.names.view.facts(place.file);
         let row = facts.type_row(ty);
         let Target::File(file) = self.module_named(place.file, row.name) else { return Set::unknown() };
-        match row.expr.map(|expr| facts.expr(expr).name) {
-            Some(Some(name)) => {
-                let text = self.shared.names.text(place.file, name);
-                let denoted = self.denoted(Query::Export(file, text)).to_vec();
-                self.denoted_types(&denoted, ty, place)
-            }
-            _ => Set::one(Value::Module(file)),
+        let Some(expr) = row.expr else { return Set::one(Value::Module(file)) };
+        let denoted = self.imported_chain(file, expr, place);
+        self.denoted_types(&denoted, ty, place)
+    }
+
+    /// What the chain of names after `import("m")` denotes.
+    fn imported_chain(&mut self, module: FileIdx, expr: ExprId, place: Place) -> Vec<Denoted> {
+        let facts = self.shared.names.view.facts(place.file);
+        let Some(name) = facts.expr(expr).name else { return Vec::new() };
+        let text = self.shared.names.text(place.file, name);
+        let Some(base) = facts.operand(expr, 0) else {
+            return self.name_of_module(module, self.shared.names.str(text)).to_vec();
+        };
+        let mut found = Vec::new();
+        for denoted in self.imported_chain(module, base, place) {
+            found.extend(self.member_of_denoted(&denoted, text, place));
         }
+        found.sort();
+        found.dedup();
+        self.in_space(&mut found, Space::Type);
+        found
     }
 
     fn named_type(&mut self, ty: TypeId, place: Place) -> Set {
@@ -154,7 +167,10 @@ impl Session<'_, '_> {
                 }
                 Denoted::Binding(file, row) => {
                     let values = self.values(Query::Binding(*file, *row));
-                    self.instances(&values, &args)
+                    let binding = &self.shared.names.view.facts(*file).bindings[*row as usize];
+                    // `@typedef {T} Name` names a type, not a class.
+                    let is_alias = family == Family::Ecma && binding.value.is_none() && binding.ty.is_some();
+                    if is_alias { values } else { self.instances(&values, &args) }
                 }
                 Denoted::Module(_) | Denoted::Namespace(_) | Denoted::Export(..) | Denoted::Param(..) => Set::unknown(),
             });

@@ -16,12 +16,15 @@ use crate::git::read::Reader;
 use crate::git::repo::Repo;
 use crate::git::snapshot::{Entry, EntryKind, Snapshot};
 use crate::index::select::{Selector, is_configuration};
+use crate::lang::typescript::naming::tsconfig::configurations_named;
 use crate::store::manifest::{EntryState, Manifest, ManifestEntry};
 use crate::store::objects::{Batch, Store};
 use crate::view::{OtherFile, SkipReason, View, ViewFile};
 
 /// Configuration files beyond this are left out: a lockfile under another name, not a manifest.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
+/// How many steps configuration is followed by its `extends` and `references`.
+const MAX_CONFIG_CHAIN: usize = 16;
 
 /// After so many bytes of sources their shards are stored, so that one who cannot wait for a large
 /// tree, or is killed, has them (about ten seconds of two cores).
@@ -286,15 +289,40 @@ impl Builder<'_> {
         }
     }
 
-    /// The bytes of configuration, by path.
+    /// The bytes of configuration, by path: known by name, and what TypeScript's names in turn.
     fn configuration(&self, snapshot: &Snapshot, memory: &mut Memory) -> BTreeMap<RepoPath, Arc<[u8]>> {
-        let wanted: Vec<&Entry> = snapshot
+        let readable: Vec<&Entry> = snapshot
             .entries
             .iter()
-            .filter(|e| is_configuration(e.path.as_str()) && !self.selector.is_private(e.path.as_str()))
+            .filter(|e| !self.selector.is_private(e.path.as_str()))
             .filter(|e| matches!(e.kind, EntryKind::File | EntryKind::Executable) && e.trouble.is_none())
             .filter(|e| e.len_bytes.unwrap_or(0) <= MAX_CONFIG_BYTES)
             .collect();
+        let wanted: Vec<&Entry> = readable.iter().copied().filter(|e| is_configuration(e.path.as_str())).collect();
+        let mut config = self.configuration_of(&wanted, memory);
+        let mut fresh: Vec<RepoPath> = config.keys().cloned().collect();
+        for _ in 0..MAX_CONFIG_CHAIN {
+            let json = fresh.iter().filter(|path| path.extension() == "json");
+            let named: BTreeSet<RepoPath> =
+                json.flat_map(|path| configurations_named(path, config.get(path).map_or(&[][..], |b| b))).collect();
+            let wanted: Vec<&Entry> = readable
+                .iter()
+                .copied()
+                .filter(|entry| named.contains(&entry.path) && !config.contains_key(&entry.path))
+                .collect();
+            if wanted.is_empty() {
+                break;
+            }
+            let more = self.configuration_of(&wanted, memory);
+            fresh = more.keys().cloned().collect();
+            config.extend(more);
+        }
+        memory.config.retain(|_, bytes| bytes.strong_count() > 0);
+        config
+    }
+
+    /// The bytes of some entries, by path.
+    fn configuration_of(&self, wanted: &[&Entry], memory: &mut Memory) -> BTreeMap<RepoPath, Arc<[u8]>> {
         let known = &memory.config;
         let read = each(
             wanted.len(),
@@ -312,7 +340,6 @@ impl Builder<'_> {
         );
         let config: BTreeMap<RepoPath, Arc<[u8]>> =
             wanted.iter().zip(&read).filter_map(|(entry, bytes)| Some((entry.path.clone(), bytes.clone()?))).collect();
-        memory.config.retain(|_, bytes| bytes.strong_count() > 0);
         for (entry, bytes) in wanted.iter().zip(read) {
             if let Some(bytes) = bytes {
                 memory.config.insert(entry.blob, Arc::downgrade(&bytes));

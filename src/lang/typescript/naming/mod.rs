@@ -4,7 +4,7 @@
 //! `node_modules` is never read: a bare specifier is a package of the view or it is external.
 
 mod package;
-mod tsconfig;
+pub mod tsconfig;
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;

@@ -75,7 +75,9 @@ impl Projects {
         let mut by_path = BTreeMap::new();
         for (path, value) in &values {
             let name = path.file_name();
-            if !name.starts_with("tsconfig") && !name.starts_with("jsconfig") {
+            // One of another name is a project only where `references` leads to it.
+            if !name.starts_with("tsconfig") && !name.starts_with("jsconfig") && value.get("compilerOptions").is_none()
+            {
                 continue;
             }
             let Some(folder) = path.parent() else { continue };
@@ -242,6 +244,30 @@ fn inherited(values: &BTreeMap<&RepoPath, Value>, packages: &Packages, path: &Re
         }
     }
     options
+}
+
+/// The files that a configuration may take its options from or hand its files to, whatever they
+/// are called: what its `extends` and `references` name by a relative path, in the forms tried.
+pub fn configurations_named(path: &RepoPath, bytes: &[u8]) -> Vec<RepoPath> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}');
+    let parsed = jsonc_parser::parse_to_serde_value::<Value>(text, &ParseOptions::default());
+    let (Ok(value), Some(folder)) = (parsed, path.parent()) else { return Vec::new() };
+    let mut named = strings_at(value.get("references"), "path");
+    match value.get("extends") {
+        Some(Value::String(base)) => named.push(base.clone()),
+        Some(list) => named.extend(strings(Some(list))),
+        None => {}
+    }
+    let relative = named.iter().filter(|name| name.starts_with('.'));
+    let stems = relative.filter_map(|name| folder.join(name));
+    stems
+        .flat_map(|stem| {
+            let with_extension = RepoPath::new(&format!("{stem}.json"));
+            let inside = stem.join("tsconfig.json");
+            [Some(stem), with_extension, inside].into_iter().flatten()
+        })
+        .collect()
 }
 
 /// The configuration that `extends` names: a relative path with or without `.json`, or a file of

@@ -49,6 +49,7 @@ impl Walk<'_> {
         }
         let chain = self.chain(left);
         let common = chain.as_deref().and_then(common_js);
+        let doc = self.doc.clone().filter(|_| statement);
         let first = b.n_references();
         let target = self.expression(b, left, Use::Write);
         let on_the_left = b.n_references();
@@ -67,6 +68,9 @@ impl Walk<'_> {
         let field = chain.as_deref().filter(|_| symbol.is_none());
         let field = field.and_then(|chain| self.assigned_field(b, chain, left, outer));
         binding.symbol = symbol.or(field);
+        if name.is_none() {
+            binding.ty = self.documented_type(b, doc.as_ref());
+        }
         b.bind(binding, &[]);
         // `exports = x` alone exports nothing; in `exports = module.exports = x` the second does.
         let own = chain.as_deref() != Some("exports");

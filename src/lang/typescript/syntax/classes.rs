@@ -334,6 +334,7 @@ impl Walk<'_> {
         let name_node = self.field(node, self.f.name).or_else(|| self.field(node, self.f.property));
         let Some(name_node) = name_node else { return };
         let value_node = self.field(node, self.f.value);
+        let doc = self.doc.clone();
         let Modifiers { mut flags, visibility } = self.modifiers(node, Some(name_node));
         if self.anonymous {
             flags |= SymbolFlags::ANONYMOUS_OWNER;
@@ -367,6 +368,7 @@ impl Walk<'_> {
             self.decorator(b, decorator, symbol, ParamPosition(None));
         }
         let ty = type_node.and_then(|t| self.annotation_of(b, t, Some(symbol)));
+        let ty = ty.or_else(|| self.documented_type(b, doc.as_ref()));
         let value = match function {
             Some(function) => Some(self.function_value(b, function, Some(symbol))),
             None => {

@@ -166,20 +166,25 @@ impl Walk<'_> {
         symbol: Option<SymbolId>,
     ) -> ScopeId {
         let (first, last) = (start_line(node), end_line(node));
+        let doc = self.defined_doc.take().filter(|(of, _)| Some(*of) == symbol).map(|(_, range)| range);
         let scope = match (symbol, self.holder) {
             (Some(symbol), _) => b.open_scope(ScopeKind::Function, Some(symbol), first, last),
             (None, Some(holder)) => b.open_scope_for(ScopeKind::Lambda, holder, first, last),
             (None, None) => b.open_scope(ScopeKind::Lambda, None, first, last),
         };
         self.in_function(b, scope, |walk, b| {
+            let outer = std::mem::replace(&mut walk.documented, doc);
             walk.head_inside(b, node, symbol);
-            let Some(body) = walk.field(node, walk.f.body) else { return };
-            if walk.k(body) == K::StatementBlock {
-                walk.statements(b, body, 0);
-            } else {
-                let expr = walk.expression(b, body, Use::Callback);
-                b.returns(Return { scope, kind: ReturnKind::Expression, expr, line: start_line(body) });
+            walk.documented = None;
+            match walk.field(node, walk.f.body) {
+                Some(body) if walk.k(body) == K::StatementBlock => walk.statements(b, body, 0),
+                Some(body) => {
+                    let expr = walk.expression(b, body, Use::Callback);
+                    b.returns(Return { scope, kind: ReturnKind::Expression, expr, line: start_line(body) });
+                }
+                None => {}
             }
+            walk.documented = outer;
         });
         b.close_scope();
         scope
@@ -216,6 +221,8 @@ impl Walk<'_> {
                 let scope = b.scope();
                 b.returns(Return { scope, kind: ReturnKind::Return, expr, line: start_line(returns) });
             }
+        } else if let (Some(symbol), Some(ty)) = (symbol, self.documented_result(b)) {
+            b.symbol_mut(symbol).ty = Some(ty);
         }
     }
 }

@@ -8,6 +8,7 @@ mod damage;
 mod expressions;
 mod fields;
 mod functions;
+mod jsdoc;
 mod jsx;
 pub(super) mod kinds;
 pub(super) mod mend;
@@ -46,6 +47,9 @@ pub fn lower(dialect: Dialect, tree: &Tree, source: &[u8], builder: &mut FactsBu
         anonymous: false,
         class: None,
         doc: None,
+        defined_doc: None,
+        documented: None,
+        is_javascript: matches!(dialect, Dialect::Js | Dialect::Jsx),
         loops: 0,
         bound_require: None,
         assigned_symbol: None,
@@ -54,6 +58,7 @@ pub fn lower(dialect: Dialect, tree: &Tree, source: &[u8], builder: &mut FactsBu
         members: fields::Members::new(dialect),
     };
     walk.references_in_directives(builder, tree.root_node());
+    walk.typedefs(builder, tree.root_node());
     walk.statements(builder, tree.root_node(), 0);
     modules::publish_exported(builder);
 }
@@ -85,6 +90,12 @@ struct Walk<'s> {
     class: Option<OpenClass>,
     /// The doc comment before the statement or member being read, until a definition takes it.
     doc: Option<Range<usize>>,
+    /// The doc comment that the last definition took.
+    defined_doc: Option<(SymbolId, Range<usize>)>,
+    /// The doc comment of the function whose head is being read.
+    documented: Option<Range<usize>>,
+    /// Whether comments may hold types.
+    is_javascript: bool,
     /// Loops around, inside the nearest test block.
     loops: u32,
     /// Where the argument of a `require` stands whose import the declaration around it makes.
@@ -232,6 +243,7 @@ impl<'s> Walk<'s> {
         declared_in: ScopeId,
         definition: Definition<'_, '_>,
     ) -> SymbolId {
+        let range = self.doc.clone();
         let doc = self.take_doc();
         let mut flags = definition.flags;
         if self.depth_in_functions > 0 {
@@ -241,7 +253,7 @@ impl<'s> Walk<'s> {
             flags |= SymbolFlags::CONDITIONAL;
         }
         let branch = b.branch();
-        b.define_under(
+        let symbol = b.define_under(
             parent,
             declared_in,
             NewSymbol {
@@ -260,7 +272,9 @@ impl<'s> Walk<'s> {
                 name_line: start_line(definition.name_node),
                 name_column: column(definition.name_node),
             },
-        )
+        );
+        self.defined_doc = range.map(|range| (symbol, range));
+        symbol
     }
 
     /// The visibility of what a module, namespace or function declares by itself.

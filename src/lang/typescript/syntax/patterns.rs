@@ -267,6 +267,13 @@ impl Walk<'_> {
             K::Identifier => Some(self.name(b, pattern)),
             _ => None,
         };
+        if let (None, Some(name)) = (ty, name) {
+            let name = b.facts().name(name).to_owned();
+            ty = self.documented_param(b, &name);
+            if kind == ParamKind::Rest {
+                ty = ty.map(|ty| super::jsdoc::array_of(b, ty));
+            }
+        }
         let scope = b.scope();
         optional |= default.is_some();
         let (line, column) = (start_line(pattern), column(pattern));

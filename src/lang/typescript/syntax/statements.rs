@@ -9,6 +9,7 @@ use crate::lang::node::{children, column, end_line, named_children, start_line};
 use crate::lang::typescript::syntax::Definition;
 use crate::lang::typescript::syntax::expressions::Use;
 use crate::lang::typescript::syntax::kinds::K;
+use crate::lang::typescript::syntax::modules::Required;
 use crate::lang::typescript::syntax::signature::signature;
 use crate::lang::typescript::syntax::{Walk, narrowing::Holds};
 
@@ -221,10 +222,15 @@ impl Walk<'_> {
         let Some(name_node) = self.field(node, self.f.name) else { return };
         let value_node = self.field(node, self.f.value);
         let type_node = self.field(node, self.f.type_);
+        let doc = self.doc.clone();
         let scope = if keyword == "var" { self.var_scope } else { b.scope() };
         if self.k(name_node) != K::Identifier {
             let ty = type_node.and_then(|t| self.annotation(b, t));
             let required = value_node.and_then(|v| self.required_module(v));
+            if let (Some(Required { module, member: Some(member) }), Some(at)) = (&required, value_node) {
+                // What is taken of the member is no name of the module's.
+                self.import_row(b, ImportKind::Require, Some(module), Some(member), None, at, at);
+            }
             let value = value_node.map(|v| self.expression(b, v, Use::Read));
             let place = super::patterns::Place { scope, origin, ty, required, flags, whole, declares: true };
             let declared = self.bind_pattern(b, name_node, value, &place);
@@ -264,6 +270,7 @@ impl Walk<'_> {
             self.extent(b, defined, whole.byte_range(), self.field(function, self.f.body));
             symbol = Some(defined);
             let ty = type_node.and_then(|t| self.annotation_of(b, t, symbol));
+            let ty = ty.or_else(|| self.documented_type(b, doc.as_ref()));
             let lambda = self.function_value(b, function, Some(defined));
             self.push_binding(b, (scope, origin), name_id, Some(lambda), ty, symbol, name_node);
             names.push((name_id, symbol));
@@ -296,6 +303,7 @@ impl Walk<'_> {
             symbol = Some(defined);
         }
         let ty = type_node.and_then(|t| self.annotation_of(b, t, symbol));
+        let ty = ty.or_else(|| self.documented_type(b, doc.as_ref()));
         if let Some(defined) = symbol.filter(|_| class.is_none()) {
             b.symbol_mut(defined).ty = ty;
         }
