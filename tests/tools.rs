@@ -301,3 +301,38 @@ proptest! {
         }
     }
 }
+
+/// A tree of which only a part is indexed, while the whole is being made.
+struct Growing(Memory);
+
+impl AtlasSource for Growing {
+    fn fresh(&self) -> Result<Arc<Atlas>> {
+        self.0.fresh()
+    }
+    fn indexed(&self) -> Result<Arc<Atlas>> {
+        let whole = self.0.fresh()?;
+        let header = Header { n_pending: 3, ..whole.header.clone() };
+        Ok(Arc::new(Atlas { view: Arc::clone(&whole.view), graph: Arc::clone(&whole.graph), header }))
+    }
+    fn at(&self, revision: &str) -> Result<Arc<Atlas>> {
+        self.0.at(revision)
+    }
+    fn merge_base(&self, one: &str, other: &str) -> Result<String> {
+        self.0.merge_base(one, other)
+    }
+    fn read(&self, atlas: &Atlas, path: &RepoPath) -> Result<Vec<u8>> {
+        self.0.read(atlas, path)
+    }
+}
+
+#[test]
+fn an_answer_from_a_part_of_the_tree_is_stale_and_a_lower_bound() {
+    let whole = desk(SHOP);
+    let atlas = whole.source.fresh().unwrap();
+    let growing = Growing(Memory { atlas, bytes: BTreeMap::new() });
+    let stale = Desk::new(Arc::new(growing), Options::default()).stale();
+    let data = ask(&stale, "callers_of", json!({"qualname": "unused"})).json();
+    assert_eq!((&data["stale"], &data["pending"], &data["verdict"]), (&true.into(), &3.into(), &"lower_bound".into()));
+    assert_eq!(data["causes"][0]["code"], "still_indexing");
+    assert!(try_ask(&stale, "impact_of", json!({"diff": "HEAD"})).unwrap_err().contains("being made"));
+}

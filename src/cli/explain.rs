@@ -106,6 +106,11 @@ const PAGES: &[(&str, &str, &str)] = &[
         "`len(x)`, `for`, `with`, string conversion, comparing and hashing call methods without writing their names.",
     ),
     (
+        "still_indexing",
+        "files that are still to be indexed",
+        "The question was answered from what there was, since the client would not have waited. Ask again.",
+    ),
+    (
         "parse_failures",
         "files that did not parse whole",
         "What stands in their damaged lines is not known. `ratlas status` lists files and lines.",

@@ -27,8 +27,8 @@ const MAX_CONFIG_BYTES: u64 = 1 << 20;
 const MAX_CONFIG_CHAIN: usize = 16;
 
 /// After so many bytes of sources their shards are stored, so that one who cannot wait for a large
-/// tree, or is killed, has them (about ten seconds of two cores).
-const PART_BYTES: u64 = 64 << 20;
+/// tree, or is killed, has them (some seconds of two cores).
+const PART_BYTES: u64 = 32 << 20;
 
 /// What building needs beside a snapshot.
 pub struct Builder<'a> {

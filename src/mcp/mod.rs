@@ -33,7 +33,7 @@ pub struct Place {
 }
 
 /// How long a call waits unless told otherwise: clients give up after 60 seconds.
-pub const PATIENCE: Duration = Duration::from_secs(50);
+pub const PATIENCE: Duration = Duration::from_secs(45);
 
 /// Serves on stdin and stdout until stdin ends.
 ///

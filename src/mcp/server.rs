@@ -15,6 +15,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Map;
 use tokio::sync::Mutex;
+use tokio::task::{JoinError, JoinHandle};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::mcp::{Open, Place, words};
@@ -25,6 +26,8 @@ use crate::tools::{self, repo_map};
 
 /// How often a waiting call says that it is still at work.
 const TICK: Duration = Duration::from_secs(2);
+/// How long an answer from what there is may take before it is given up.
+const LAST_WAIT: Duration = Duration::from_secs(8);
 /// The longest JSON answer; longer ones are given as text within the token budget.
 const MAX_DATA_BYTES: usize = 400_000;
 
@@ -73,18 +76,25 @@ impl Server {
             let (desk, given) = (Arc::clone(&desk), given.clone());
             tokio::task::spawn_blocking(move || (tool.run)(&desk, &given))
         };
+        let mut stale: Option<JoinHandle<Result<Answer>>> = None;
         loop {
             let left = self.place.patience.saturating_sub(started.elapsed());
+            let tick = if stale.is_some() { TICK } else { TICK.min(left) };
             tokio::select! {
                 done = &mut job => return done.map_err(crashed)?,
+                done = finished(&mut stale) => return done.map_err(crashed)?.map_err(while_indexing),
                 () = context.ct.cancelled() => return Err(Error::new(ErrorKind::CannotAnswer, "the request was cancelled")),
-                () = tokio::time::sleep(TICK.min(left)) => {}
+                () = tokio::time::sleep(tick) => {}
             }
             let elapsed = started.elapsed();
-            if elapsed >= self.place.patience {
-                // The job goes on: the next question finds what it has made.
-                let stale = tokio::task::spawn_blocking(move || (tool.run)(&desk.stale(), &given));
-                return stale.await.map_err(crashed)?;
+            if elapsed >= self.place.patience && stale.is_none() {
+                // The job goes on: it answers if it is done sooner, and the next question finds it.
+                let (desk, given) = (Arc::clone(&desk), given.clone());
+                stale = Some(tokio::task::spawn_blocking(move || (tool.run)(&desk.stale(), &given)));
+            }
+            if elapsed >= self.place.patience + LAST_WAIT {
+                let what = format!("the repository is still being indexed after {} seconds", elapsed.as_secs());
+                return Err(Error::new(ErrorKind::CannotAnswer, what).hint("ask again in a while: the work goes on"));
             }
             if let Some(token) = context.meta.get_progress_token() {
                 let progress = ProgressNotificationParam::new(token, elapsed.as_secs_f64()).with_message("indexing");
@@ -100,6 +110,25 @@ impl Server {
             Ok(answer) => Ok(answer.text()),
             Err(error) => Err(ErrorData::internal_error(error_text(&error), None)),
         }
+    }
+}
+
+/// The result of a job, once there is one.
+async fn finished(job: &mut Option<JoinHandle<Result<Answer>>>) -> std::result::Result<Result<Answer>, JoinError> {
+    match job {
+        Some(job) => job.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What is not found in a part of the tree may be in the rest of it.
+fn while_indexing(error: Error) -> Error {
+    match error.kind {
+        ErrorKind::UnknownTarget => {
+            Error::new(ErrorKind::CannotAnswer, format!("{}, as far as the repository is indexed yet", error.what))
+                .hint("ask again in a while: the work goes on")
+        }
+        _ => error,
     }
 }
 
@@ -135,7 +164,7 @@ fn path_of_uri(uri: &str) -> Option<PathBuf> {
     String::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-fn crashed(cause: tokio::task::JoinError) -> Error {
+fn crashed(cause: JoinError) -> Error {
     Error::new(ErrorKind::CannotAnswer, "the question stopped this server's work").source(cause)
 }
 

@@ -233,14 +233,28 @@ fn put(answer: &mut Answer, view: &View, placing: &Placing, rows: &[Row], limit:
         n_all += found.len();
         answer.line(format!("{}: {}", finding.as_str(), found.len()));
         let mut shown = Vec::new();
-        for row in found.iter().take(limit) {
-            n_shown += 1;
-            answer.line(format!("  {}", line_of(view, row)));
-            shown.push(row_json(view, row));
+        for alike in alike(&found).iter().take(limit) {
+            n_shown += alike.len();
+            let times = if alike.len() > 1 { format!("×{} ", alike.len()) } else { String::new() };
+            answer.line(format!("  {times}{}", line_of(view, alike[0])));
+            shown.push(row_json(view, alike));
         }
         answer.field(finding.as_str(), json::object([("total", found.len().into()), ("shown", shown.into())]));
     }
     answer.shown(n_shown, n_all, "differences");
+}
+
+/// Differences of one cause: the same name with the same ends on both sides. The most frequent
+/// first, then by place.
+fn alike<'r>(rows: &[&'r Row]) -> Vec<Vec<&'r Row>> {
+    let mut groups: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        let last = row.written.rsplit('.').next().unwrap_or_default();
+        groups.entry((row.kind, last, &*row.graph, &*row.compiler)).or_default().push(row);
+    }
+    let mut groups: Vec<Vec<&Row>> = groups.into_values().collect();
+    groups.sort_by_key(|alike| (std::cmp::Reverse(alike.len()), alike[0].file, alike[0].line, alike[0].column));
+    groups
 }
 
 fn ends_of(view: &View, ends: &[SymbolRef], is_external: bool) -> String {
@@ -262,7 +276,8 @@ fn line_of(view: &View, row: &Row) -> String {
     format!("{path}:{line}:{column} {kind} {written}: graph {graph}; compiler {compiler}")
 }
 
-fn row_json(view: &View, row: &Row) -> Value {
+fn row_json(view: &View, alike: &[&Row]) -> Value {
+    let row = alike[0];
     let ends = |ends: &[SymbolRef]| -> Value {
         ends.iter()
             .map(|at| {
@@ -279,5 +294,6 @@ fn row_json(view: &View, row: &Row) -> Value {
         ("graph", ends(&row.graph)),
         ("compiler", ends(&row.compiler)),
         ("outside", row.is_external.into()),
+        ("count", alike.len().into()),
     ])
 }

@@ -62,6 +62,13 @@ impl Verdict {
 
     /// Adds the verdict to an answer, in both forms.
     pub fn put(&self, answer: &mut Answer) {
+        let n_pending = answer.headline.n_pending;
+        let mut whole = self.clone();
+        whole.cause(n_pending, "still_indexing", || format!("{} not indexed yet", show::count(n_pending, "file")));
+        whole.put_causes(answer);
+    }
+
+    fn put_causes(&self, answer: &mut Answer) {
         let words: Vec<&str> = self.causes.iter().map(|(_, words)| words.as_str()).collect();
         answer.line(match words.is_empty() {
             true => "verdict: complete".to_owned(),
