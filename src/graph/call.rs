@@ -237,9 +237,28 @@ impl Session<'_, '_> {
             env = self.env_of_any(receiver, SymbolRef { symbol: parent, ..at });
         }
         if result.values().iter().any(|v| matches!(v, Value::TypeParam(_, n) if *n != SELF) || has_args(v)) {
+            if let Some(receiver) = receiver {
+                self.fill_receiver(at, receiver, &mut env);
+            }
             self.fill(at, args, &mut env, u32::from(receiver.is_some()));
         }
         substitute(&result, &env)
+    }
+
+    /// Fills the type parameter that Python's `self: T` or `cls: type[T]` names.
+    fn fill_receiver(&mut self, at: SymbolRef, receiver: &Value, env: &mut Env) {
+        let facts = self.shared.names.view.facts(at.file);
+        let Some(scope) = facts.symbol(at.symbol).scope else { return };
+        let is_method = self.declared_in_kind(at) == ScopeKind::Class;
+        if Family::of(facts.dialect) != Family::Python || !is_method {
+            return;
+        }
+        let Some(ty) = facts.params_of(scope).first().and_then(|param| param.ty) else { return };
+        let actual = match receiver {
+            Value::Instance(class, _) if self.has_decorator(at, &["classmethod"]) => Value::Class(*class),
+            other => other.clone(),
+        };
+        self.unify(ty, Place { file: at.file, scope, line: u32::MAX }, &Set::one(actual), env);
     }
 
     /// Fills type parameters of a function from its arguments. `bound` is 1 when Python's first

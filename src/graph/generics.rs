@@ -1,6 +1,8 @@
 //! Type parameters: those of a class, what they stand for in a receiver, and how arguments fill them.
 
-use crate::facts::model::{FileFacts, HeritageKind, SymbolId, TypeId, TypeKind, TypeParam, TypeRole};
+use crate::facts::model::{
+    ExprKind, FileFacts, HeritageKind, Role, SymbolId, TypeId, TypeKind, TypeParam, TypeRole,
+};
 use crate::graph::builtins;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Denoted, Query, Session};
@@ -196,14 +198,36 @@ impl Session<'_, '_> {
         }
         let facts = self.shared.names.view.facts(owner.file);
         let param = type_params_of(facts, owner.symbol).get(at as usize);
+        // A bound that is itself a parameter is not followed further: it may be circular.
+        let is_plain = |value: &Value| !matches!(value, Value::TypeParam(..));
         match param.and_then(|p| p.bound.or(p.default)) {
-            Some(bound) => {
-                let set = self.type_value(bound, self.place_of(owner));
-                // A bound that is itself a parameter is not followed further: it may be circular.
-                set.filter(|value| !matches!(value, Value::TypeParam(..)))
-            }
+            Some(bound) => self.type_value(bound, self.place_of(owner)).filter(is_plain),
+            None if param.is_none() => self.bound_of_variable(owner).filter(is_plain),
             None => Set::unknown(),
         }
+    }
+
+    /// What `T = TypeVar("T", bound=B)` or `TypeVar("T", A, B)` says of an unfilled `T`.
+    fn bound_of_variable(&mut self, variable: SymbolRef) -> Set {
+        let facts = self.shared.names.view.facts(variable.file);
+        let rows: Vec<u32> = self.shared.names.file(variable.file).bindings_of(variable.symbol).collect();
+        let mut sets = Vec::new();
+        for row in rows {
+            let binding = &facts.bindings[row as usize];
+            let Some(call) = binding.value.filter(|value| facts.expr(*value).kind == ExprKind::Call) else { continue };
+            let place = Place { file: variable.file, scope: binding.scope, line: u32::MAX };
+            for operand in facts.operands_of(call).iter().skip(1) {
+                let is_bound = match operand.role {
+                    Role::Keyword => facts.text(operand.name) == "bound",
+                    _ => true,
+                };
+                let row = facts.expr(operand.expr);
+                if let (true, ExprKind::TypeValue, Some(ty)) = (is_bound, row.kind, row.ty) {
+                    sets.push(self.type_value(ty, place));
+                }
+            }
+        }
+        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
     }
 
     /// Finds what the type parameters in `ty` must stand for, given a value of that type.
