@@ -4,6 +4,7 @@
 use crate::facts::model::SymbolKind;
 use crate::graph::generics::substitute;
 use crate::graph::members::Outcome;
+use crate::graph::modules::Family;
 use crate::graph::names::Text;
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::value::{Set, Value};
@@ -33,7 +34,7 @@ impl Session<'_, '_> {
     }
 
     /// The value of a member that was found on a receiver.
-    fn value_on(&mut self, denoted: &Denoted, receiver: &Value) -> Set {
+    pub fn value_on(&mut self, denoted: &Denoted, receiver: &Value) -> Set {
         let Denoted::Symbol(at) = denoted else { return self.denoted_value(denoted) };
         let symbol = self.shared.names.view.symbol(*at);
         let owner = symbol.parent.map(|parent| SymbolRef { file: at.file, symbol: parent });
@@ -45,13 +46,15 @@ impl Session<'_, '_> {
             SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor => self.method_on(*at, &receivers),
             SymbolKind::Property | SymbolKind::Field | SymbolKind::Variable | SymbolKind::EnumMember => {
                 let values = self.values(Query::Symbol(*at));
-                match owner {
-                    Some(owner) => {
-                        let env = self.env_of_any(&receivers, owner);
-                        substitute(&values, &env)
-                    }
-                    None => values,
+                let Some(owner) = owner else { return values };
+                let env = self.env_of_any(&receivers, owner);
+                let values = substitute(&values, &env);
+                let is_python = Family::of(self.shared.names.view.facts(at.file).dialect) == Family::Python;
+                let on_instance = matches!(receivers, Value::Instance(..) | Value::TypeParam(..));
+                if is_python && on_instance && !self.is_only_assigned(*at) {
+                    return self.through_descriptor(values, &receivers);
                 }
+                values
             }
             _ => self.values(Query::Symbol(*at)),
         }

@@ -56,7 +56,7 @@ impl Session<'_, '_> {
         let symbol = facts.symbol(at.symbol);
         let mut sets = Vec::new();
         if let Some(ty) = symbol.ty {
-            let declared = self.type_value(ty, self.place_of(at));
+            let declared = self.type_value(ty, self.place_of_declared(at));
             if !declared.is_bare() {
                 return declared;
             }
@@ -86,6 +86,20 @@ impl Session<'_, '_> {
             sets.extend(self.reassigned(at.file, symbol.declared_in, symbol.name, &Denoted::Symbol(at)));
         }
         if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+    }
+
+    /// Where the declared type of a variable or field is read: Python's where it is written, by
+    /// what is bound there by then.
+    fn place_of_declared(&self, at: SymbolRef) -> Place {
+        let facts = self.shared.names.view.facts(at.file);
+        let mut rows = self.shared.names.file(at.file).bindings_of(at.symbol);
+        match rows.find(|row| facts.bindings[*row as usize].ty.is_some()) {
+            Some(row) if Family::of(facts.dialect) == Family::Python => {
+                let binding = &facts.bindings[row as usize];
+                Place { file: at.file, scope: binding.scope, line: binding.line }
+            }
+            _ => self.place_of(at),
+        }
     }
 
     /// Solves `Binding`.
@@ -122,7 +136,7 @@ impl Session<'_, '_> {
         let family = Family::of(self.shared.names.view.facts(place.file).dialect);
         match origin {
             Origin::For | Origin::Comprehension => self.elements(&set, place),
-            Origin::AsyncFor => set.flat_map(|value| builtins::element(family, value)),
+            Origin::AsyncFor => self.async_elements(&set, place),
             Origin::ForIn => Set::external(builtins::literal_class(family, LiteralKind::String), &[]),
             Origin::With | Origin::AsyncWith => self.entered(&set, origin == Origin::AsyncWith, place),
             Origin::Except | Origin::Pattern => {
@@ -145,42 +159,6 @@ impl Session<'_, '_> {
         }
     }
 
-    /// What iterating gives: containers' elements, or what `__iter__` and `__next__` say.
-    fn elements(&mut self, set: &Set, place: Place) -> Set {
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
-        set.flat_map(|value| {
-            let project = matches!(value, Value::Instance(..) | Value::TypeParam(..));
-            if family == Family::Python
-                && project
-                && let Some(text) = self.shared.names.find("__iter__")
-            {
-                let method = self.attribute(&Set::one(value.clone()), text, place.file);
-                let iterator = self.call_result(&method, &[], place);
-                return iterator.flat_map(|value| builtins::element(family, value));
-            }
-            builtins::element(family, value)
-        })
-    }
-
-    /// What `with` binds: the result of `__enter__`; what context managers of the standard
-    /// library wrap.
-    fn entered(&mut self, set: &Set, is_async: bool, place: Place) -> Set {
-        let method = if is_async { "__aenter__" } else { "__enter__" };
-        set.flat_map(|value| match value {
-            Value::ExternalInstance(name, args) if &**name == "context" => args.first().cloned().unwrap_or_default(),
-            Value::Instance(..) | Value::TypeParam(..) => match self.shared.names.find(method) {
-                Some(text) => {
-                    let enter = self.attribute(&Set::one(value.clone()), text, place.file);
-                    let entered = self.call_result(&enter, &[], place);
-                    if is_async { entered.flat_map(|value| builtins::awaited(Family::Python, value)) } else { entered }
-                }
-                None => Set::unknown(),
-            },
-            Value::External(_) | Value::ExternalInstance(..) => Set::one(Value::External(Arc::from("entered"))),
-            _ => Set::unknown(),
-        })
-    }
-
     /// Walks the steps of unpacking.
     fn stepped(&mut self, mut set: Set, binding: &Binding, place: Place) -> Set {
         let facts = self.shared.names.view.facts(place.file);
@@ -188,7 +166,7 @@ impl Session<'_, '_> {
         let steps: &[Step] = facts.steps_of(binding);
         for step in steps {
             set = match (step.kind, step.name) {
-                (StepKind::Position, _) => set.flat_map(|value| builtins::part(family, value, step.detail as usize)),
+                (StepKind::Position, _) => set.flat_map(|value| self.part(value, step.detail as usize, place)),
                 (StepKind::Key, Some(name)) => {
                     self.attribute(&set, self.shared.names.text(place.file, name), place.file)
                 }

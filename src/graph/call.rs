@@ -13,6 +13,18 @@ use crate::graph::scope::Place;
 use crate::graph::value::{Set, Value, no_args};
 use crate::view::{FileIdx, SymbolRef};
 
+/// Decorators of Python that make a method an attribute.
+const PROPERTIES: [&str; 8] = [
+    "property",
+    "cached_property",
+    "locked_cached_property",
+    "abstractproperty",
+    "hybrid_property",
+    "lazy_property",
+    "lazyproperty",
+    "reify",
+];
+
 impl Session<'_, '_> {
     /// What a call or `new` expression gives.
     pub fn eval_call(&mut self, expr: ExprId, place: Place) -> Set {
@@ -24,6 +36,12 @@ impl Session<'_, '_> {
         if callee_row.kind == ExprKind::Name {
             match (family, text) {
                 (Family::Python, "super") => {
+                    // `super(C, self)` starts after `C`.
+                    if let Some(first) = facts.operand(expr, 1)
+                        && let [Value::Class(class)] = self.eval(first, place).values()
+                    {
+                        return Set::one(Value::Super(*class));
+                    }
                     return self
                         .class_around(place.file, place.scope)
                         .map_or_else(Set::unknown, |class| Set::one(Value::Super(class)));
@@ -36,6 +54,11 @@ impl Session<'_, '_> {
             return self.java_call(expr, place);
         }
         let callees = self.eval(callee, place);
+        if family == Family::Python && text == "__new__" && callees.values().iter().all(Value::is_external) {
+            // `object.__new__(C)`, `super().__new__(C)`.
+            let class = facts.operand(expr, 1).map_or_else(Set::unknown, |class| self.eval(class, place));
+            return self.instances(&class, &[]);
+        }
         let mut args = Vec::new();
         let mut type_args = Vec::new();
         for operand in facts.operands_of(expr).iter().skip(1) {
@@ -139,7 +162,16 @@ impl Session<'_, '_> {
                 _ => Set::unknown(),
             },
             Value::Shape(..) => self.call_shape(callee, args),
+            Value::External(path) if family == Family::Python && &**path == "map" => {
+                let parts: Vec<Set> = args.iter().skip(1).map(|arg| self.elements(arg, place)).collect();
+                let given =
+                    args.first().map_or_else(Set::unknown, |function| self.call_result(function, &parts, place));
+                Set::external("iter", &[given])
+            }
             Value::External(path) => builtins::call(family, path, args),
+            Value::ExternalInstance(name, own) if matches!(&**name, "type" | "ref") && family == Family::Python => {
+                own.first().cloned().unwrap_or_default()
+            }
             Value::ExternalInstance(name, own) => {
                 let mut by_lambda = |at: usize| match args.get(at) {
                     Some(set) => self.call_result(set, &[], place),
@@ -254,11 +286,12 @@ impl Session<'_, '_> {
             return;
         }
         let Some(ty) = facts.params_of(scope).first().and_then(|param| param.ty) else { return };
-        let actual = match receiver {
-            Value::Instance(class, _) if self.has_decorator(at, &["classmethod"]) => Value::Class(*class),
-            other => other.clone(),
+        let actual = match self.has_decorator(at, &["classmethod"]) {
+            true => Set::external("type", &[Set::one(receiver.clone())]),
+            false => Set::one(receiver.clone()),
         };
-        self.unify(ty, Place { file: at.file, scope, line: u32::MAX }, &Set::one(actual), env);
+        let place = self.header_place(at.file, scope, facts.symbol(at.symbol).name_line);
+        self.unify(ty, place, &actual, env);
     }
 
     /// Fills type parameters of a function from its arguments. `bound` is 1 when Python's first
@@ -266,7 +299,7 @@ impl Session<'_, '_> {
     pub fn fill(&mut self, at: SymbolRef, args: &[Set], env: &mut Env, bound: u32) {
         let facts = self.shared.names.view.facts(at.file);
         let Some(scope) = facts.symbol(at.symbol).scope else { return };
-        let place = Place { file: at.file, scope, line: u32::MAX };
+        let place = self.header_place(at.file, scope, facts.symbol(at.symbol).name_line);
         let is_method = self.declared_in_kind(at) == ScopeKind::Class;
         let skip = if Family::of(facts.dialect) == Family::Python && is_method { bound as usize } else { 0 };
         let params = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).skip(skip);
@@ -284,7 +317,13 @@ impl Session<'_, '_> {
         let family = Family::of(facts.dialect);
         let symbol = facts.symbol(at.symbol);
         if let Some(ty) = symbol.ty {
-            let declared = self.type_value(ty, self.place_of(at));
+            let place = match family {
+                Family::Python => {
+                    self.header_place(at.file, symbol.scope.unwrap_or(symbol.declared_in), symbol.name_line)
+                }
+                Family::Ecma | Family::Java => self.place_of(at),
+            };
+            let declared = self.type_value(ty, place);
             if !declared.is_unknown() {
                 return self.wrapped(at, declared, true);
             }
@@ -378,11 +417,21 @@ impl Session<'_, '_> {
     /// A method as a value on a receiver: properties are their results; the rest is bound.
     pub fn method_on(&mut self, at: SymbolRef, receiver: &Value) -> Set {
         let symbol = self.shared.names.view.symbol(at);
-        let is_instance = matches!(receiver, Value::Instance(..) | Value::TypeParam(..) | Value::ExternalInstance(..));
+        let of_class = match receiver {
+            Value::Class(class) => Some(Value::Instance(*class, no_args())),
+            Value::ExternalInstance(name, args) if &**name == "type" && args.len() == 1 => {
+                args[0].values().first().cloned()
+            }
+            _ => None,
+        };
+        let is_instance = of_class.is_none()
+            && matches!(receiver, Value::Instance(..) | Value::TypeParam(..) | Value::ExternalInstance(..));
         if Family::of(self.shared.names.view.facts(at.file).dialect) == Family::Python {
-            let is_property = self.has_decorator(at, &["property", "cached_property", "locked_cached_property"]);
-            if is_property || symbol.flags.has(SymbolFlags::GETTER) {
+            if self.has_decorator(at, &PROPERTIES) || symbol.flags.has(SymbolFlags::GETTER) {
                 return if is_instance { self.function_result(at, Some(receiver), &[]) } else { Set::unknown() };
+            }
+            if self.has_decorator(at, &["classproperty"]) {
+                return self.function_result(at, of_class.as_ref().or(Some(receiver)), &[]);
             }
             if self.has_decorator(at, &["staticmethod"]) {
                 return Set::one(Value::Function(at));
@@ -390,11 +439,8 @@ impl Session<'_, '_> {
             if !is_instance && !self.has_decorator(at, &["classmethod"]) {
                 return Set::one(Value::Function(at));
             }
-            let receiver = match receiver {
-                // A class method gives instances of the class that it is called on.
-                Value::Class(class) => Value::Instance(*class, no_args()),
-                other => other.clone(),
-            };
+            // A class method gives instances of the class that it is called on.
+            let receiver = of_class.unwrap_or_else(|| receiver.clone());
             return Set::one(Value::Bound(at, Arc::new(receiver)));
         }
         if symbol.flags.has(SymbolFlags::GETTER) {
@@ -405,11 +451,21 @@ impl Session<'_, '_> {
 
     /// The symbols that a set's callable values are, for references to them.
     pub fn callable_symbols(&mut self, set: &Set) -> Vec<Denoted> {
-        let symbols = set.values().iter().filter_map(|value| match value {
-            Value::Function(at) | Value::Bound(at, _) | Value::Class(at) => Some(Denoted::Symbol(*at)),
-            _ => None,
-        });
-        symbols.collect()
+        let mut symbols = Vec::new();
+        for value in set.values() {
+            match value {
+                Value::Function(at) | Value::Bound(at, _) | Value::Class(at) => symbols.push(Denoted::Symbol(*at)),
+                Value::ExternalInstance(name, args) if &**name == "type" && args.len() == 1 => {
+                    for class in self.bounding_classes(&args[0]).values() {
+                        if let Value::Class(at) = class {
+                            symbols.push(Denoted::Symbol(*at));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        symbols
     }
 }
 

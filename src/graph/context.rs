@@ -29,20 +29,34 @@ impl Session<'_, '_> {
             let place = self.place_of_scope(file, scope);
             let family = Family::of(facts.dialect);
             let callees = self.eval(callee, place);
-            let builtin: Vec<Set> = callees
-                .values()
-                .iter()
-                .filter_map(|value| match value {
-                    Value::ExternalInstance(name, args) => Some(builtins::callback_param(family, name, args, position)),
-                    _ => None,
-                })
-                .collect();
+            let mut builtin = Vec::new();
+            for value in callees.values() {
+                match value {
+                    Value::ExternalInstance(name, args) => {
+                        builtin.push(builtins::callback_param(family, name, args, position));
+                    }
+                    Value::External(path) => builtin.extend(self.given_elements(path, call, position, place)),
+                    _ => {}
+                }
+            }
             if !builtin.is_empty() {
                 return Set::union(builtin);
             }
         }
         let expected = self.expected(file, lambda, 0);
         expected.flat_map(|value| self.param_of_shape(value, position))
+    }
+
+    /// What a builtin of Python (`map`, `sorted`) calls a function with: elements of an argument.
+    fn given_elements(&mut self, path: &str, call: ExprId, position: usize, place: Place) -> Option<Set> {
+        let facts = self.shared.names.view.facts(place.file);
+        if Family::of(facts.dialect) != Family::Python {
+            return None;
+        }
+        let source = builtins::callback_source(path, position)?;
+        let operand = facts.operands_of(call).get(source + 1).filter(|o| o.role == Role::Value)?;
+        let iterated = self.eval(operand.expr, place);
+        Some(self.elements(&iterated, place))
     }
 
     /// Where the expression that opens a scope stands.
@@ -194,7 +208,7 @@ impl Session<'_, '_> {
         let skip = usize::from(Family::of(facts.dialect) == Family::Python && receiver.is_some());
         let mut params = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This);
         let Some(ty) = params.nth(argument + skip).and_then(|p| p.ty) else { return Set::unknown() };
-        let set = self.type_value(ty, Place { file: at.file, scope, line: u32::MAX });
+        let set = self.type_value(ty, self.header_place(at.file, scope, symbol.name_line));
         let env = match (receiver, symbol.parent) {
             (Some(receiver), Some(parent)) => self.env_of_any(receiver, SymbolRef { symbol: parent, ..at }),
             _ => Env::default(),

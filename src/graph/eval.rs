@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::facts::model::{
-    ExprId, ExprKind, ImportKind, LiteralKind, NameId, NarrowingKind, Role, ScopeId, ScopeKind, SeqKind, SymbolId,
+    ExprId, ExprKind, ImportKind, LiteralKind, NameId, Role, ScopeId, ScopeKind, SeqKind, SymbolId, SymbolKind,
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
 use crate::graph::generics::SELF;
 use crate::graph::modules::{Family, Target};
-use crate::graph::names::{Text, root_name};
+use crate::graph::names::Text;
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::{Place, Space};
 use crate::graph::types::literal;
@@ -112,7 +112,10 @@ impl Session<'_, '_> {
                 let element = first.map_or_else(Set::unknown, |e| self.eval(e, inner));
                 let class = match SeqKind::from_cell(u64::from(row.detail)) {
                     Some(SeqKind::Set) => "set",
-                    Some(SeqKind::Dict) => return Set::external("dict", &[Set::unknown(), element]),
+                    Some(SeqKind::Dict) => {
+                        let key = facts.operand(expr, 1).map_or_else(Set::unknown, |key| self.eval(key, inner));
+                        return Set::external("dict", &[key, element]);
+                    }
                     Some(SeqKind::Generator) => "iter",
                     _ => "list",
                 };
@@ -141,7 +144,17 @@ impl Session<'_, '_> {
             ExprKind::Value => first.map_or_else(Set::unknown, |e| self.eval(e, place)),
             // Its kind is stored one up, so that 0 says that it is not known.
             ExprKind::Operator if row.detail > 0 => literal(family, row.detail - 1),
-            ExprKind::Operator => Set::one(Value::External(Arc::from("operator"))).or_unknown(),
+            ExprKind::Operator => {
+                let known = match family {
+                    Family::Python => {
+                        let operands = facts.operands_of(expr);
+                        let sets: Vec<Set> = operands.iter().map(|o| self.eval(o.expr, place)).collect();
+                        self.operated(facts.text(row.name), &sets, place)
+                    }
+                    Family::Ecma | Family::Java => None,
+                };
+                known.unwrap_or_else(|| Set::one(Value::External(Arc::from("operator"))).or_unknown())
+            }
             ExprKind::TypeValue if family == Family::Java => {
                 let class = row.ty.map_or_else(Set::unknown, |ty| self.type_value(ty, place));
                 Set::external("Class", &[class])
@@ -303,6 +316,14 @@ impl Session<'_, '_> {
         let family = Family::of(facts.dialect);
         let mut sets = Vec::new();
         for value in object.values() {
+            let is_slice = family == Family::Python && key.is_some_and(|key| facts.expr(key).kind == ExprKind::Opaque);
+            if let (true, Value::ExternalInstance(name, args)) = (is_slice, value) {
+                sets.push(match &**name {
+                    "tuple" => Set::external("iter", &[Set::union(args.iter().cloned())]),
+                    _ => Set::one(value.clone()),
+                });
+                continue;
+            }
             let method = match (family, value) {
                 (Family::Python, Value::Instance(..) | Value::TypeParam(..)) => self.shared.names.find("__getitem__"),
                 _ => None,
@@ -314,8 +335,14 @@ impl Session<'_, '_> {
                 continue;
             }
             sets.push(match value {
+                Value::Class(class)
+                    if family == Family::Python && self.shared.names.view.symbol(*class).kind == SymbolKind::Enum =>
+                {
+                    Set::one(Value::Instance(*class, Arc::from([])))
+                }
                 // `Generic[T]` used as a value stays the class.
                 Value::Class(_) | Value::External(_) => Set::one(value.clone()),
+                Value::ExternalInstance(name, _) if &**name == "type" => Set::one(value.clone()),
                 _ => builtins::element_at(family, value),
             });
         }
@@ -344,42 +371,6 @@ impl Session<'_, '_> {
             (None, Some(ty)) => self.type_value(ty, place),
             (None, None) => Set::unknown(),
         }
-    }
-
-    /// Applies what tests say of a chain at a line.
-    fn narrow(&mut self, expr: ExprId, place: Place, set: Set) -> Set {
-        let facts = self.shared.names.view.facts(place.file);
-        if place.line == u32::MAX || facts.narrowings.is_empty() {
-            return set;
-        }
-        let mut narrowed = set;
-        let Some(root) = root_name(facts, expr) else { return narrowed };
-        for row in self.shared.names.file(place.file).narrowings(root) {
-            let narrowing = &facts.narrowings[row as usize];
-            if narrowing.start_line > place.line || narrowing.end_line < place.line {
-                continue;
-            }
-            if !same_chain(facts, narrowing.chain, expr) {
-                continue;
-            }
-            match narrowing.kind {
-                NarrowingKind::NotNull => narrowed = narrowed.non_null(),
-                NarrowingKind::Instance => {
-                    let Some(ty) = narrowing.ty else { continue };
-                    let there = Place { scope: narrowing.scope, ..place };
-                    let tested = self.type_value(ty, there);
-                    if !tested.is_bare() {
-                        narrowed = tested;
-                    }
-                }
-                NarrowingKind::NotInstance
-                | NarrowingKind::Null
-                | NarrowingKind::Typeof
-                | NarrowingKind::NotTypeof
-                | NarrowingKind::Discriminant => {}
-            }
-        }
-        narrowed
     }
 
     /// What a chain of names denotes: a symbol, a module, or something outside.
@@ -468,20 +459,4 @@ impl Session<'_, '_> {
 
 fn element_of(sets: Vec<Set>) -> Set {
     if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
-}
-
-/// Whether two expressions are the same chain of names.
-fn same_chain(facts: &crate::facts::model::FileFacts, one: ExprId, other: ExprId) -> bool {
-    let (mut one, mut other) = (one, other);
-    loop {
-        let (a, b) = (facts.expr(one), facts.expr(other));
-        if a.kind != b.kind || a.name != b.name {
-            return false;
-        }
-        match (a.kind, facts.operand(one, 0), facts.operand(other, 0)) {
-            (ExprKind::Name | ExprKind::This, ..) => return true,
-            (ExprKind::Attr, Some(x), Some(y)) => (one, other) = (x, y),
-            _ => return false,
-        }
-    }
 }

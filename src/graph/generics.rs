@@ -1,8 +1,6 @@
 //! Type parameters: those of a class, what they stand for in a receiver, and how arguments fill them.
 
-use crate::facts::model::{
-    ExprKind, FileFacts, HeritageKind, Role, SymbolId, TypeId, TypeKind, TypeParam, TypeRole,
-};
+use crate::facts::model::{ExprKind, FileFacts, HeritageKind, Role, SymbolId, TypeId, TypeKind, TypeParam, TypeRole};
 use crate::graph::builtins;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Denoted, Query, Session};
@@ -71,6 +69,9 @@ pub fn substitute(set: &Set, env: &Env) -> Set {
             None => Set::one(value.clone()),
         },
         Value::Instance(class, args) => Set::one(Value::Instance(*class, substitute_all(args, env))),
+        Value::ExternalInstance(name, args) if &**name == "type" && args.len() == 1 => {
+            substitute(&args[0], env).flat_map(builtins::class_of)
+        }
         Value::ExternalInstance(name, args) => {
             Set::one(Value::ExternalInstance(name.clone(), substitute_all(args, env)))
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::facts::model::{
-    ExprId, ExprKind, FileFacts, NameId, RefKind, Reference, ScopeId, SymbolId, SymbolKind, TestBlockId,
+    ExprId, ExprKind, FileFacts, NameId, RefKind, Reference, ScopeId, SymbolFlags, SymbolId, SymbolKind, TestBlockId,
 };
 use crate::facts::table::Id;
 use crate::graph::closures::Closures;
@@ -353,7 +353,8 @@ impl Linker<'_, '_> {
                             return false;
                         }
                         to.file != self.file
-                            || (symbol.name_line, symbol.name_column) != (reference.line, reference.column)
+                            || ((symbol.name_line, symbol.name_column) != (reference.line, reference.column)
+                                && !self.fills_slot(*to, reference.line))
                     });
                 }
                 self.push(&targets, EdgeKind::References, site);
@@ -373,6 +374,15 @@ impl Linker<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Whether a line is the first assignment of a field that `__slots__` names.
+    fn fills_slot(&self, field: SymbolRef, line: u32) -> bool {
+        let facts = self.view.facts(field.file);
+        let is_slot = Family::of(facts.dialect) == Family::Python
+            && facts.symbol(field.symbol).flags.has(SymbolFlags::FROM_PARAMETER);
+        let mut rows = self.session.shared.names.file(field.file).bindings_of(field.symbol);
+        is_slot && rows.next().is_some_and(|row| facts.bindings[row as usize].line == line)
     }
 
     /// Adds call edges: a class is called by its own constructor where it has one.

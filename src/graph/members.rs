@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::facts::model::{
-    ExportKind, ExprId, ExprKind, NameId, Role, ScopeId, SymbolFlags, SymbolId, SymbolKind, TypeKind, TypeRole,
-    Visibility,
+    ExportKind, ExprId, ExprKind, HeritageKind, NameId, Role, ScopeId, SymbolFlags, SymbolId, SymbolKind, TypeKind,
+    TypeRole, Visibility,
 };
 use crate::facts::table::Id;
 use crate::graph::builtins;
@@ -105,8 +105,9 @@ impl Session<'_, '_> {
                         own.retain(|m| self.is_inherited(*m, class));
                         own.retain(|m| !found.iter().any(|known| self.same_signature(*known, *m)));
                         found.extend(own);
-                    } else if own.iter().all(|m| self.is_only_assigned(*m)) {
-                        // `self.x = …` writes what an ancestor declares (a property, `x: T`).
+                    } else if own.iter().all(|m| self.is_undeclared(*m)) {
+                        // What an ancestor declares with a type (a property, `x: T`) is what a
+                        // class below gives a value; checkers of types look it up so.
                         if assigned.is_empty() {
                             assigned = own;
                         }
@@ -138,16 +139,38 @@ impl Session<'_, '_> {
         rows.map(|row| Denoted::Binding(at.file, row)).collect()
     }
 
-    /// Whether a field has no declaration: only methods assign it, without a type.
-    fn is_only_assigned(&self, at: SymbolRef) -> bool {
+    /// Whether a field has no declaration with a type of which other classes' would be a part:
+    /// Python's without a written type, ECMAScript's that only methods assign.
+    fn is_undeclared(&self, at: SymbolRef) -> bool {
         let facts = self.shared.names.view.facts(at.file);
         let symbol = facts.symbol(at.symbol);
+        let mut bindings = self.shared.names.file(at.file).bindings_of(at.symbol);
+        match Family::of(facts.dialect) {
+            Family::Python => {
+                symbol.kind == SymbolKind::Field
+                    && symbol.ty.is_none()
+                    && bindings.all(|row| facts.bindings[row as usize].ty.is_none())
+            }
+            Family::Ecma => symbol.ty.is_none() && self.is_instance_field(at),
+            Family::Java => false,
+        }
+    }
+
+    /// Whether only methods assign a Python field.
+    pub fn is_instance_field(&self, at: SymbolRef) -> bool {
+        let facts = self.shared.names.view.facts(at.file);
         let mut bindings = self.shared.names.file(at.file).bindings_of(at.symbol).peekable();
-        Family::of(facts.dialect) != Family::Java
-            && symbol.kind == SymbolKind::Field
-            && symbol.ty.is_none()
+        facts.symbol(at.symbol).kind == SymbolKind::Field
             && bindings.peek().is_some()
             && bindings.all(|row| facts.bindings[row as usize].target.is_some())
+    }
+
+    /// Whether a Python field has no declaration: only methods assign it, without a type.
+    pub fn is_only_assigned(&self, at: SymbolRef) -> bool {
+        let facts = self.shared.names.view.facts(at.file);
+        Family::of(facts.dialect) == Family::Python
+            && facts.symbol(at.symbol).ty.is_none()
+            && self.is_instance_field(at)
     }
 
     /// Whether a Java member is one of `class` as well: private ones are not inherited, those of
@@ -254,6 +277,14 @@ impl Session<'_, '_> {
                         return Member::found(exported);
                     }
                 }
+                if member.outcome == Outcome::Missing
+                    && let Some(metaclass) = self.metaclass_of(*class)
+                {
+                    let of_metaclass = self.along_mro(metaclass, text, 0);
+                    if of_metaclass.outcome == Outcome::Found {
+                        return of_metaclass;
+                    }
+                }
                 if member.outcome == Outcome::Missing && builtins::is_class_member(family, name) {
                     return Member::external(Set::external(&format!("class#{name}"), &[]));
                 }
@@ -307,8 +338,47 @@ impl Session<'_, '_> {
             Value::Object(file, expr) => self.member_of_object(*file, *expr, text, passed),
             Value::Shape(..) => self.member_of_shape(value, text, from, passed),
             Value::External(path) => Member::external(Set::one(Value::External(Arc::from(format!("{path}.{name}"))))),
+            Value::ExternalInstance(class, args) if &**class == "type" && args.len() == 1 => {
+                let classes = self.bounding_classes(&args[0]);
+                self.member_of_set(&classes, text, from, passed)
+            }
             Value::ExternalInstance(..) => Member::external(builtins::member(family, value, name)),
         }
+    }
+
+    /// The classes that a type parameter's class may be, by its bound.
+    pub fn bounding_classes(&mut self, instances: &Set) -> Set {
+        instances.flat_map(|value| match value {
+            Value::TypeParam(owner, at) => {
+                let bound = self.bound_of(*owner, *at);
+                bound.flat_map(|value| match value {
+                    Value::TypeParam(..) => Set::unknown(),
+                    other => builtins::class_of(other),
+                })
+            }
+            other => builtins::class_of(other),
+        })
+    }
+
+    /// The class that `metaclass=` of a Python class or an ancestor names.
+    fn metaclass_of(&mut self, class: SymbolRef) -> Option<SymbolRef> {
+        let view = self.shared.names.view;
+        if Family::of(view.facts(class.file).dialect) != Family::Python {
+            return None;
+        }
+        let mro = self.bases(Query::Mro(class));
+        mro.iter().find_map(|base| {
+            let Base::Class(at, _) = base else { return None };
+            let facts = view.facts(at.file);
+            let start = facts.heritage.partition_point(|h| h.owner < at.symbol);
+            let mut own = facts.heritage[start..].iter().take_while(|h| h.owner == at.symbol);
+            let named = own.find(|h| h.kind == HeritageKind::Metaclass)?;
+            let place = Place { line: crate::graph::java::HEADER, ..self.place_of(*at) };
+            self.type_value(named.ty, place).values().iter().find_map(|value| match value {
+                Value::Instance(metaclass, _) if metaclass != at => Some(*metaclass),
+                _ => None,
+            })
+        })
     }
 
     fn member_of_set(&mut self, set: &Set, text: Text, from: FileIdx, passed: u32) -> Member {

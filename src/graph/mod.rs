@@ -1,5 +1,6 @@
 //! The graph: facts linked across files, with evidence and confidence.
 
+pub mod aliases;
 pub mod attributes;
 pub mod bindings;
 pub mod builtins;
@@ -22,9 +23,11 @@ pub mod memo;
 pub mod modules;
 pub mod mro;
 pub mod names;
+pub mod narrowing;
 pub mod overloads;
 pub mod overrides;
 pub mod params;
+pub mod protocols;
 pub mod python;
 pub mod queries;
 pub mod record;

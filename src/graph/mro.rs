@@ -41,6 +41,16 @@ impl Session<'_, '_> {
                 let expr = facts.type_row(heritage.ty).expr;
                 let values = expr.map_or_else(Set::unknown, |expr| self.eval(expr, place));
                 for value in values.values() {
+                    let classes = match value {
+                        Value::ExternalInstance(name, args) if &**name == "type" && args.len() == 1 => {
+                            self.bounding_classes(&args[0])
+                        }
+                        other => Set::one(other.clone()),
+                    };
+                    let [value] = classes.values() else {
+                        bases.push(Base::Unknown);
+                        continue;
+                    };
                     match value {
                         Value::Class(base) if *base != class => bases.push(Base::Class(*base, no_args())),
                         Value::External(name) | Value::ExternalInstance(name, _) => {

@@ -4,7 +4,6 @@ use crate::facts::model::{ParamKind, ScopeKind};
 use crate::graph::generics::SELF;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Denoted, Session};
-use crate::graph::scope::Place;
 use crate::graph::value::{Set, Value};
 use crate::view::{FileIdx, SymbolRef};
 
@@ -14,7 +13,7 @@ impl Session<'_, '_> {
         let facts = self.shared.names.view.facts(file);
         let family = Family::of(facts.dialect);
         let param = &facts.params[row as usize];
-        let place = Place { file, scope: param.scope, line: u32::MAX };
+        let place = self.header_place(file, param.scope, param.line);
         let scope = facts.scope(param.scope);
         let start = facts.params.partition_point(|p| p.scope < param.scope);
         let position = row as usize - start;
@@ -69,7 +68,8 @@ impl Session<'_, '_> {
         let name = view.facts(method.file).name(symbol.name);
         let of_class = self.has_decorator(method, &["classmethod"])
             || matches!(name, "__new__" | "__init_subclass__" | "__class_getitem__");
-        Some(Set::one(if of_class { Value::Class(class) } else { Value::TypeParam(class, SELF) }))
+        let instance = Value::TypeParam(class, SELF);
+        Some(if of_class { crate::graph::builtins::class_of(&instance) } else { Set::one(instance) })
     }
 }
 

@@ -168,6 +168,7 @@ impl Session<'_, '_> {
         match value {
             Value::Module(_) | Value::Namespace(_) => Strategy::Import,
             Value::Class(_) | Value::Symbol(_) | Value::Object(..) => Strategy::StaticMember,
+            Value::ExternalInstance(name, _) if &**name == "type" => Strategy::StaticMember,
             Value::Super(_) => Strategy::SelfMember,
             Value::TypeParam(_, SELF) => Strategy::SelfMember,
             _ => match base {
@@ -227,8 +228,10 @@ impl Session<'_, '_> {
             let set = self.eval(callee, place);
             targets = self.of_values(&set, Strategy::InferredType);
             targets.missing = None;
-            targets.held = family == Family::Ecma;
+            targets.held = family != Family::Java;
         }
+        // What a call or a subscript gave has no name either.
+        targets.held |= family == Family::Python && !matches!(callee_row.kind, ExprKind::Name | ExprKind::Attr);
         targets
     }
 

@@ -170,6 +170,9 @@ impl Session<'_, '_> {
             innermost &= family == Family::Python && row.kind == ScopeKind::Comprehension;
             if visible {
                 let mut decls: Vec<Decl> = in_scope(named, scope).collect();
+                if family == Family::Python && row.kind == ScopeKind::Class {
+                    decls.retain(|decl| self.is_bound_in_class(place, *decl));
+                }
                 if space == Space::Type && family != Family::Python {
                     decls.retain(|decl| !matches!(decl, Decl::Param(_)));
                 }
@@ -191,6 +194,40 @@ impl Session<'_, '_> {
             at = row.parent;
         }
         None
+    }
+
+    /// Whether code of a Python class body sees a declaration of the class's scope: it stands
+    /// above, else the name is looked up outside; what methods assign to `self` is none.
+    fn is_bound_in_class(&self, place: Place, decl: Decl) -> bool {
+        let facts = self.shared.names.view.facts(place.file);
+        let line = match decl {
+            Decl::Symbol(row) => {
+                let at = SymbolRef { file: place.file, symbol: SymbolId::new(row as usize) };
+                let symbol = facts.symbol(at.symbol);
+                if symbol.flags.has(SymbolFlags::FROM_PARAMETER) || self.is_instance_field(at) {
+                    return false;
+                }
+                symbol.start_line
+            }
+            Decl::Param(row) => facts.params[row as usize].line,
+            Decl::Import(row) => facts.imports[row as usize].line,
+            Decl::Binding(row) => facts.bindings[row as usize].line,
+        };
+        line < place.line
+    }
+
+    /// Where annotations and defaults in the header of a function are read: Python's stand
+    /// outside of it, unless it has type parameters.
+    pub fn header_place(&self, file: FileIdx, scope: ScopeId, line: u32) -> Place {
+        let facts = self.shared.names.view.facts(file);
+        let row = facts.scope(scope);
+        let is_generic = facts.type_params.binary_search_by_key(&row.owner, |p| p.owner).is_ok();
+        match (Family::of(facts.dialect), row.kind, row.parent) {
+            (Family::Python, ScopeKind::Function | ScopeKind::Lambda, Some(parent)) if !is_generic => {
+                Place { file, scope: parent, line }
+            }
+            _ => Place { file, scope, line: u32::MAX },
+        }
     }
 
     /// Of a scope's declarations of one name those whose value may arrive at the place: in the

@@ -202,7 +202,10 @@ impl Session<'_, '_> {
                 if made {
                     return Set::one(Value::TypeParam(at, 0));
                 }
-                self.instances(&values, args)
+                match self.assigned_type(at, args) {
+                    Some(set) if !set.is_unknown() => set,
+                    _ => self.instances(&values, args),
+                }
             }
             _ => Set::unknown(),
         }
@@ -235,6 +238,7 @@ impl Session<'_, '_> {
             Value::External(path) => {
                 builtins::named_type(Family::Python, path, args).unwrap_or_else(|| Set::external(path, args))
             }
+            Value::ExternalInstance(name, args) if &**name == "type" => args.first().cloned().unwrap_or_default(),
             Value::Instance(..) | Value::ExternalInstance(..) | Value::Null => Set::one(value.clone()),
             _ => Set::unknown(),
         })
@@ -245,7 +249,7 @@ impl Session<'_, '_> {
         let symbol = self.shared.names.view.symbol(at);
         match symbol.ty {
             Some(ty) => self.type_value(ty, self.place_of(at)),
-            None => Set::unknown(),
+            None => self.solve_assigned_type(at),
         }
     }
 

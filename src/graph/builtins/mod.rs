@@ -91,6 +91,16 @@ pub fn element_at(family: Family, value: &Value) -> Set {
     }
 }
 
+/// The class of an instance; of a type parameter, `type` of it.
+pub fn class_of(value: &Value) -> Set {
+    match value {
+        Value::Instance(class, _) => Set::one(Value::Class(*class)),
+        Value::TypeParam(..) => Set::external("type", &[Set::one(value.clone())]),
+        Value::ExternalInstance(name, _) if !name.contains('#') => Set::one(Value::External(name.clone())),
+        _ => Set::unknown(),
+    }
+}
+
 /// Position `at` of a destructured value.
 pub fn part(family: Family, value: &Value, at: usize) -> Set {
     match value {
@@ -229,12 +239,14 @@ pub fn call_method(
 pub fn callback_param(family: Family, name: &str, own: &[Set], position: usize) -> Set {
     let Some((class, method)) = name.split_once('#') else { return Set::unknown() };
     let known = match family {
-        Family::Python => None,
+        Family::Python => python::callback_param(class, method, own),
         Family::Ecma => ecma::callback_param(class, method, own, position),
         Family::Java => java::callback_param(class, method, own, position),
     };
     known.unwrap_or_else(Set::unknown)
 }
+
+pub use python::callback_source;
 
 /// Whether builtin or outside types commonly have a member of that name, so that the name is
 /// no evidence of the repository's.

@@ -82,10 +82,7 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
         "Union" => return Some(Set::union(args.iter().cloned())),
         "Annotated" | "Final" | "ClassVar" | "Required" | "NotRequired" | "ReadOnly" => return Some(arg(args, 0)),
         "type" | "Type" => {
-            return Some(arg(args, 0).flat_map(|value| match value {
-                Value::Instance(class, _) => Set::one(Value::Class(*class)),
-                _ => Set::unknown(),
-            }));
+            return Some(arg(args, 0).flat_map(super::class_of));
         }
         "None" => return Some(Set::one(Value::Null)),
         "Any" | "object" | "Callable" | "TypeVar" | "Literal" | "Concatenate" | "LiteralString" => {
@@ -117,8 +114,44 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
 }
 
 /// The type of a plain attribute.
-pub fn property(_class: &str, _args: &[Set], _name: &str) -> Option<Set> {
-    None
+pub fn property(class: &str, args: &[Set], name: &str) -> Option<Set> {
+    match (class, name) {
+        ("raised", "value" | "exception") => Some(arg(args, 0)),
+        _ => None,
+    }
+}
+
+/// Parameter of a callback given to a method of a builtin container.
+pub fn callback_param(class: &str, method: &str, own: &[Set]) -> Option<Set> {
+    match (class, method) {
+        ("list", "sort") => Some(arg(own, 0)),
+        _ => None,
+    }
+}
+
+/// The argument (by position) whose elements a builtin gives parameter `position` of a function
+/// that it is called with.
+pub fn callback_source(path: &str, position: usize) -> Option<usize> {
+    match path {
+        "map" => Some(position + 1),
+        "filter" => Some(1),
+        "sorted" | "min" | "max" => Some(0),
+        _ => None,
+    }
+}
+
+/// What a context manager that expects one of `classes` to be raised holds.
+fn raised(classes: &Set) -> Set {
+    let classes = classes.flat_map(|value| match value {
+        Value::ExternalInstance(name, args) if &**name == "tuple" => Set::union(args.iter().cloned()),
+        other => Set::one(other.clone()),
+    });
+    let instances = classes.flat_map(|value| match value {
+        Value::Class(class) => Set::one(Value::Instance(*class, Arc::from([]))),
+        Value::External(path) => Set::external(path, &[]),
+        _ => Set::unknown(),
+    });
+    Set::external("context", &[Set::external("raised", &[instances])])
 }
 
 /// What calling a builtin or a well-known wrapper gives.
@@ -151,12 +184,15 @@ pub fn call(path: &str, args: &[Set]) -> Option<Set> {
             &[],
         ),
         "getattr" | "vars" | "eval" | "__import__" if module_of(&[""]) => Set::unknown(),
-        "type" if module_of(&[""]) => first().flat_map(|value| match value {
-            Value::Instance(class, _) | Value::TypeParam(class, crate::graph::generics::SELF) => {
-                Set::one(Value::Class(*class))
-            }
-            _ => Set::unknown(),
-        }),
+        "type" if module_of(&[""]) && args.len() == 1 => first().flat_map(super::class_of),
+        "property" | "cached_property" if module_of(&["", "functools"]) => Set::external("property", &[first()]),
+        "classmethod" | "staticmethod" if module_of(&[""]) => first(),
+        "raises" if module_of(&["pytest"]) => raised(&first()),
+        "replace" if module_of(&["dataclasses", "copy"]) => first(),
+        "create_task" | "ensure_future" | "shield" | "wait_for" if module_of(&["asyncio"]) => first(),
+        "run" if module_of(&["asyncio", "trio", "anyio"]) => {
+            first().flat_map(|value| super::awaited(crate::graph::modules::Family::Python, value))
+        }
         "copy" | "deepcopy" if module_of(&["copy"]) => first(),
         "partial" | "partialmethod" | "wraps" | "lru_cache" | "cache" | "update_wrapper" | "singledispatch"
             if module_of(&["functools"]) =>
@@ -171,9 +207,26 @@ pub fn call(path: &str, args: &[Set]) -> Option<Set> {
         "chain" if module_of(&["itertools"]) => {
             Set::external("iter", &[Set::union(args.iter().map(elements).chain([Set::unknown()]))])
         }
+        "islice" | "cycle" | "accumulate" | "takewhile" | "dropwhile" if module_of(&["itertools"]) => {
+            let at = usize::from(last.ends_with("while"));
+            Set::external("iter", &[elements(&arg(args, at))])
+        }
+        "from_iterable" if path == "itertools.chain.from_iterable" => {
+            Set::external("iter", &[elements(&elements(&first()))])
+        }
+        "repeat" if module_of(&["itertools"]) => Set::external("iter", &[first()]),
+        "zip_longest" | "product" if module_of(&["itertools"]) => {
+            let parts: Vec<Set> = args.iter().map(elements).collect();
+            Set::external("iter", &[Set::external("tuple", &parts)])
+        }
+        "groupby" if module_of(&["itertools"]) => {
+            let group = Set::external("iter", &[elements(&first())]);
+            Set::external("iter", &[Set::external("tuple", &[Set::unknown(), group])])
+        }
         "closing" | "nullcontext" | "suppress" if module_of(&["contextlib"]) => Set::external("context", &[first()]),
         "gather" if module_of(&["asyncio"]) => Set::external("Awaitable", &[Set::unknown()]),
-        "proxy" | "ref" if module_of(&["weakref"]) => first(),
+        "proxy" if module_of(&["weakref"]) => first(),
+        "ref" if module_of(&["weakref"]) => Set::external("ref", &[first()]),
         _ => return None,
     })
 }
@@ -204,6 +257,9 @@ pub fn call_method(class: &str, method: &str, own: &[Set], args: &[Set]) -> Opti
         ("dict", "keys") => Set::external("iter", &[arg(own, 0)]),
         ("dict", "items") => Set::external("iter", &[Set::external("tuple", &[arg(own, 0), arg(own, 1)])]),
         ("iter", "__next__" | "send") => element(),
+        ("dict", "popitem") => Set::external("tuple", &[arg(own, 0), arg(own, 1)]),
+        ("list" | "set" | "dict", "__iter__") => Set::external("iter", &[element()]),
+        (_, "assertRaises" | "assertRaisesRegex" | "assertWarns") => raised(&arg(args, 0)),
         ("str", "split" | "splitlines" | "rsplit") => Set::external("list", &[Set::external("str", &[])]),
         ("str", "encode") => Set::external("bytes", &[]),
         ("bytes", "decode") => Set::external("str", &[]),
