@@ -172,7 +172,8 @@ pub enum Receiver {
     Unknown,
     /// It comes from outside the repository.
     External,
-    /// Its class is in the repository and has no such member, but an ancestor is outside.
+    /// Its class is in the repository and has no such member, though an ancestor outside or
+    /// something at run time may give it one.
     PartlyExternal,
 }
 

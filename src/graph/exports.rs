@@ -51,9 +51,11 @@ impl Session<'_, '_> {
         let name = self.shared.names.str(text);
         let mut targets = Vec::new();
         match Family::of(facts.dialect) {
-            Family::Python if !name.starts_with('_') || name == "__all__" => {
+            Family::Python => {
                 for row in self.shared.names.file(file).stars().iter().rev() {
-                    if let Target::File(target) = self.shared.modules.of_import(file, *row) {
+                    if let Target::File(target) = self.shared.modules.of_import(file, *row)
+                        && (name == "__all__" || self.gives_by_star(*target, text))
+                    {
                         targets.push(*target);
                     }
                 }
@@ -67,9 +69,27 @@ impl Session<'_, '_> {
                     }
                 }
             }
-            Family::Python | Family::Ecma | Family::Java => {}
+            Family::Ecma | Family::Java => {}
         }
         targets
+    }
+
+    /// Whether `from m import *` takes a name: `__all__` says so where there is one, else names
+    /// without a leading underscore are taken.
+    fn gives_by_star(&self, module: FileIdx, text: Text) -> bool {
+        let facts = self.shared.names.view.facts(module);
+        let is_public = !self.shared.names.str(text).starts_with('_');
+        let mut all =
+            facts.exports.iter().filter(|e| matches!(e.kind, ExportKind::All | ExportKind::AllFrom)).peekable();
+        if all.peek().is_none() {
+            return is_public;
+        }
+        let name = self.shared.names.name_in(module, text);
+        all.any(|export| match export.kind {
+            // What another module's `__all__` adds is not followed.
+            ExportKind::AllFrom => is_public,
+            _ => name.is_some() && export.exported == name,
+        })
     }
 
     /// What a specifier of a file resolves to.

@@ -278,6 +278,7 @@ impl Session<'_, '_> {
                     }
                 }
                 if member.outcome == Outcome::Missing
+                    && !builtins::is_object_member(family, name)
                     && let Some(metaclass) = self.metaclass_of(*class)
                 {
                     let of_metaclass = self.along_mro(metaclass, text, 0);

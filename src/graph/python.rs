@@ -90,7 +90,7 @@ impl Session<'_, '_> {
     }
 
     /// The fixtures that pytest applies to the tests of a file unasked: its own, and those of
-    /// the conftest files above. `autouse=False` is not told from `True` (no literal is kept).
+    /// the conftest files above.
     pub fn autouse_fixtures(&mut self, file: FileIdx) -> Vec<SymbolRef> {
         let view = self.shared.names.view;
         if Family::of(view.facts(file).dialect) != Family::Python {

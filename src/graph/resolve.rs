@@ -148,7 +148,13 @@ impl Session<'_, '_> {
                         Receiver::External
                     }));
                 }
-                Outcome::Missing => worst = worst.max(Some(Receiver::Unknown)),
+                Outcome::Missing => {
+                    // A class that is known whole and has no such member contradicts a guess.
+                    let is_python = Family::of(self.shared.names.view.facts(place.file).dialect) == Family::Python;
+                    let is_known = matches!(value, Value::Instance(..) | Value::Class(_) | Value::TypeParam(..));
+                    let receiver = if is_python && is_known { Receiver::PartlyExternal } else { Receiver::Unknown };
+                    worst = worst.max(Some(receiver));
+                }
                 Outcome::Unknown => worst = Some(Receiver::Unknown),
             }
         }

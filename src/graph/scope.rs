@@ -207,7 +207,7 @@ impl Session<'_, '_> {
                 if symbol.flags.has(SymbolFlags::FROM_PARAMETER) || self.is_instance_field(at) {
                     return false;
                 }
-                symbol.start_line
+                symbol.end_line
             }
             Decl::Param(row) => facts.params[row as usize].line,
             Decl::Import(row) => facts.imports[row as usize].line,

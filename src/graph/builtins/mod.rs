@@ -256,7 +256,8 @@ pub fn is_common_member(family: Family, name: &str) -> bool {
         Family::Ecma => &ecma::COMMON,
         Family::Java => &java::COMMON,
     };
-    name.len() < 3 || own.has(name) || is_object_member(family, name)
+    let is_builtin = family == Family::Python && python::is_global(name);
+    name.len() < 3 || own.has(name) || is_builtin || is_object_member(family, name)
 }
 
 /// Something from outside that came out of `class` by `way`.

@@ -4,6 +4,8 @@ pub mod naming;
 pub mod syntax;
 pub mod tests;
 
+use std::borrow::Cow;
+
 use tree_sitter::{Node, Tree};
 
 use crate::base::dialect::Dialect;
@@ -18,6 +20,10 @@ pub struct Python;
 impl Language for Python {
     fn grammar(&self, _dialect: Dialect) -> tree_sitter::Language {
         tree_sitter_python::LANGUAGE.into()
+    }
+
+    fn mend<'s>(&self, _dialect: Dialect, source: &'s [u8]) -> Cow<'s, [u8]> {
+        syntax::mend::mend(source)
     }
 
     fn lower(&self, tree: &Tree, source: &[u8], builder: &mut FactsBuilder) {

@@ -93,8 +93,16 @@ impl Walk<'_> {
         let split = callee == "parametrize";
         match kind(node) {
             Kind::KeywordArgument => {
+                let value = child(node, FIELDS.value);
                 let name = child(node, FIELDS.name).map(|name| self.name(name));
-                let expr = match child(node, FIELDS.value) {
+                // `autouse=False` says what holds without it, and no value of a literal is kept.
+                let is_default = |name: &NameId| {
+                    callee == "fixture"
+                        && self.b.facts().name(*name) == "autouse"
+                        && value.is_some_and(|value| kind(value) == Kind::False)
+                };
+                let name = name.filter(|name| !is_default(name));
+                let expr = match value {
                     Some(value) if takes_names && is_text(value) && self.is_name_keyword(name) => {
                         self.names(value, split)
                     }

@@ -6,6 +6,7 @@ pub mod defs;
 pub mod expressions;
 pub mod grammar;
 pub mod imports;
+pub mod mend;
 pub mod narrowing;
 pub mod patterns;
 pub mod statements;
