@@ -101,7 +101,7 @@ fn callers_are_listed_with_their_lines_and_a_verdict() {
     assert_eq!(data["callers"][1]["sites"][0]["line"], 7);
     let text = answer.text();
     assert!(text.lines().next().unwrap().ends_with("| fresh | 2 of 2 callers"), "{text}");
-    assert!(text.contains("  shop/order.py:7 place calls (0.9 import)\n"), "{text}");
+    assert!(text.contains("  shop/order.py:7 place calls (0.995 import)\n"), "{text}");
 }
 
 #[test]

@@ -4,15 +4,12 @@
 use crate::facts::model::{RefKind, SymbolFlags, SymbolKind};
 use crate::graph::builtins;
 use crate::graph::closures::Closures;
-use crate::graph::edge::{Confidence, Edge, EdgeKind, Layer, Receiver, Strategy, Unproved};
+use crate::graph::confidence;
+use crate::graph::edge::{Edge, EdgeKind, Layer, Receiver, Strategy, Unproved};
 use crate::graph::modules::Family;
 use crate::graph::queries::Shared;
 use crate::view::{FileIdx, SymbolRef};
 
-/// PRODUCT.md §3: a unique name that evidence does not contradict.
-const UNIQUE: u16 = 5_000;
-/// PRODUCT.md §3: `0.3/n` for n candidates.
-const AMBIGUOUS: u16 = 3_000;
 /// The most candidates that are kept.
 const MAX_CANDIDATES: usize = 8;
 
@@ -65,9 +62,9 @@ pub fn guess(
             rest.push(row.clone());
         }
         let (layer, strategy, confidence) = if unique {
-            (Layer::Likely, Strategy::UniqueName, UNIQUE)
+            (Layer::Likely, Strategy::UniqueName, confidence::of(Strategy::UniqueName, EdgeKind::Calls))
         } else {
-            (Layer::Candidate, Strategy::Candidates, AMBIGUOUS / n as u16)
+            (Layer::Candidate, Strategy::Candidates, confidence::of_candidates(n))
         };
         edges.extend(reached.into_iter().map(|to| Edge {
             from: row.from,
@@ -76,7 +73,7 @@ pub fn guess(
             kind: EdgeKind::Calls,
             layer,
             strategy,
-            confidence: Confidence(confidence),
+            confidence,
             test_block: row.test_block,
         }));
     }

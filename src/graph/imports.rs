@@ -9,9 +9,6 @@ use crate::graph::modules::{Family, Target};
 use crate::graph::queries::{Denoted, Query, Shared};
 use crate::view::{FileIdx, SymbolRef, View};
 
-/// What an import proves, in 1/10,000.
-const IMPORTED: u16 = 9_000;
-
 impl Linker<'_, '_> {
     /// Adds the edges and uses of every import and re-export.
     pub fn imports(&mut self) {
@@ -36,7 +33,7 @@ impl Linker<'_, '_> {
                         self.uses(to.file, type_only);
                     }
                     Denoted::Symbol(to) => {
-                        self.edge(named, *to, EdgeKind::Imports, Layer::Proved, Strategy::Import, IMPORTED);
+                        self.edge(named, *to, EdgeKind::Imports, Layer::Proved, Strategy::Import);
                         self.uses(to.file, type_only);
                         if Family::of(facts.dialect) == Family::Java {
                             self.module(site, to.file, type_only);
@@ -61,7 +58,7 @@ impl Linker<'_, '_> {
                 let text = self.session.shared.names.text(self.file, local);
                 for denoted in self.session.denoted(Query::Export(target, text)).iter() {
                     if let Denoted::Symbol(to) = denoted {
-                        self.edge(site, *to, EdgeKind::Imports, Layer::Proved, Strategy::Import, IMPORTED);
+                        self.edge(site, *to, EdgeKind::Imports, Layer::Proved, Strategy::Import);
                     }
                 }
             }
@@ -73,7 +70,7 @@ impl Linker<'_, '_> {
             return;
         }
         let to = SymbolRef { file: target, symbol: SymbolId::new(0) };
-        self.edge(site, to, EdgeKind::Imports, Layer::Proved, Strategy::Import, IMPORTED);
+        self.edge(site, to, EdgeKind::Imports, Layer::Proved, Strategy::Import);
         self.uses(target, type_only);
         // Importing `a.b.c` runs the packages `a` and `a.b` first.
         if Family::of(self.view.facts(target).dialect) == Family::Python {

@@ -11,7 +11,8 @@ use crate::facts::model::{
 use crate::facts::table::Id;
 use crate::graph::closures::Closures;
 use crate::graph::compiled::{FileWords, Word};
-use crate::graph::edge::{Confidence, Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
+use crate::graph::confidence;
+use crate::graph::edge::{Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
 use crate::graph::file_graph::FileGraph;
 use crate::graph::memo::Memo;
 use crate::graph::modules::{Family, Modules};
@@ -367,10 +368,10 @@ impl Linker<'_, '_> {
                         Denoted::Module(file) => self.session.module_symbol(file),
                         _ => continue,
                     };
-                    self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::StringPath, 8_000);
+                    self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::StringPath);
                 }
                 for to in self.session.named_by_string(reference.expr, place) {
-                    self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::StringPath, 8_000);
+                    self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::StringPath);
                 }
             }
         }
@@ -404,32 +405,22 @@ impl Linker<'_, '_> {
             called.symbols.extend(own);
             // What an inherited constructor does is run as well, though the class is what is named.
             for to in inherited {
-                self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::InferredType, 8_000);
+                self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::InferredType);
             }
         }
         self.push(&called, EdgeKind::Calls, site);
     }
 
     fn push(&mut self, targets: &Targets, kind: EdgeKind, site: Site) {
-        let n = targets.symbols.len().max(1) as u16;
-        let confidence = confidence_of(targets.strategy);
-        let (layer, confidence) =
-            if targets.ambiguous && n > 1 { (Layer::Candidate, confidence / n) } else { (Layer::Proved, confidence) };
+        let several = targets.ambiguous && targets.symbols.len() > 1;
+        let layer = if several { Layer::Candidate } else { Layer::Proved };
         for to in &targets.symbols {
-            self.edge(site, *to, kind, layer, targets.strategy, confidence);
+            self.edge(site, *to, kind, layer, targets.strategy);
         }
     }
 
     /// Adds an edge; a symbol's reference to itself by its own declaration is none.
-    pub fn edge(
-        &mut self,
-        site: Site,
-        to: SymbolRef,
-        kind: EdgeKind,
-        layer: Layer,
-        strategy: Strategy,
-        confidence: u16,
-    ) {
+    pub fn edge(&mut self, site: Site, to: SymbolRef, kind: EdgeKind, layer: Layer, strategy: Strategy) {
         // In ECMAScript a type or function that mentions itself inside is a reference.
         let by_declaration = Family::of(self.facts().dialect) != Family::Ecma
             || kind != EdgeKind::References
@@ -444,7 +435,7 @@ impl Linker<'_, '_> {
             kind,
             layer,
             strategy,
-            confidence: Confidence(confidence),
+            confidence: confidence::of(strategy, kind),
             test_block: site.test_block,
         });
     }
@@ -528,13 +519,13 @@ impl Linker<'_, '_> {
                 SymbolKind::Function | SymbolKind::Method if Family::of(facts.dialect) == Family::Python => {
                     let Some(scope) = symbol.scope else { continue };
                     for to in self.session.applied_to(at, &autouse) {
-                        self.edge(site, to, EdgeKind::Tests, Layer::Proved, Strategy::Framework, 9_000);
+                        self.edge(site, to, EdgeKind::Tests, Layer::Proved, Strategy::Framework);
                     }
                     for param in facts.params_of(scope).to_vec() {
                         let Some(name) = param.name else { continue };
                         if let Some(to) = self.session.fixture_of(at, name) {
                             let site = Site { line: param.line, ..site };
-                            self.edge(site, to, EdgeKind::Tests, Layer::Proved, Strategy::Framework, 9_000);
+                            self.edge(site, to, EdgeKind::Tests, Layer::Proved, Strategy::Framework);
                         }
                     }
                 }
@@ -586,7 +577,7 @@ impl Linker<'_, '_> {
         }
         for denoted in held {
             if let Denoted::Symbol(to) = denoted {
-                self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::InferredType, 8_000);
+                self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::InferredType);
             }
         }
     }
@@ -595,24 +586,5 @@ impl Linker<'_, '_> {
     pub fn site_of_scope(&self, scope: ScopeId, line: u32) -> Site {
         let row = self.facts().scope(scope);
         Site { from: SymbolRef { file: self.file, symbol: row.owner }, line, test_block: row.test_block }
-    }
-}
-
-/// Starting values of PRODUCT.md §3: 0.9 import-proved, 0.8 scope- and type-proved.
-fn confidence_of(strategy: Strategy) -> u16 {
-    match strategy {
-        Strategy::Compiler => 10_000,
-        Strategy::Import | Strategy::SamePackage => 9_000,
-        Strategy::Scope
-        | Strategy::SelfMember
-        | Strategy::StaticMember
-        | Strategy::DeclaredType
-        | Strategy::InferredType
-        | Strategy::Overload
-        | Strategy::Framework
-        | Strategy::StringPath
-        | Strategy::Override => 8_000,
-        Strategy::UniqueName => 5_000,
-        Strategy::Candidates => 3_000,
     }
 }

@@ -8,6 +8,7 @@ pub mod call;
 pub mod candidates;
 pub mod closures;
 pub mod compiled;
+pub mod confidence;
 pub mod context;
 pub mod edge;
 pub mod eval;

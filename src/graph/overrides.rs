@@ -11,9 +11,6 @@ use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Denoted, Query};
 use crate::view::SymbolRef;
 
-/// What equal signatures along the bases prove, in 1/10,000.
-const OVERRIDES: u16 = 9_000;
-
 impl Linker<'_, '_> {
     /// Adds an edge from each member of a class to the nearest member that it overrides, by
     /// each direct base.
@@ -66,7 +63,7 @@ impl Linker<'_, '_> {
                 }
             }
             for to in found {
-                self.edge(site, to, EdgeKind::Overrides, Layer::Proved, Strategy::Override, OVERRIDES);
+                self.edge(site, to, EdgeKind::Overrides, Layer::Proved, Strategy::Override);
             }
         }
     }
@@ -97,7 +94,7 @@ impl Linker<'_, '_> {
                     if let Denoted::Symbol(to) = denoted
                         && self.session.overrides_java(member, to)
                     {
-                        self.edge(site, to, EdgeKind::Overrides, Layer::Proved, Strategy::Override, OVERRIDES);
+                        self.edge(site, to, EdgeKind::Overrides, Layer::Proved, Strategy::Override);
                     }
                 }
             }
