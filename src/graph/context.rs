@@ -149,6 +149,7 @@ impl Session<'_, '_> {
             Value::Instance(class, _) if self.is_ecma(class.file) => {
                 self.call_result(&Set::one(value.clone()), &[], place)
             }
+            Value::Bound(at, _) if self.is_ecma(at.file) => self.call_result(&Set::one(value.clone()), &[], place),
             Value::Instance(class, _) => match self.single_method(*class) {
                 Some(method) => self.function_result(method, Some(value), &[]),
                 None => Set::unknown(),
@@ -328,6 +329,13 @@ impl Session<'_, '_> {
                 }
                 let env = self.env_of(shape, symbol);
                 if sets.is_empty() { Set::unknown() } else { substitute(&Set::union(sets), &env) }
+            }
+            Value::Bound(at, receiver) if self.is_ecma(at.file) => {
+                let Some(set) = self.param_of_signature(*at, position, None) else { return Set::unknown() };
+                let parent = self.shared.names.view.symbol(*at).parent;
+                let env =
+                    parent.map_or_else(Env::default, |symbol| self.env_of_any(receiver, SymbolRef { symbol, ..*at }));
+                substitute(&set, &env)
             }
             Value::Instance(class, _) if self.is_ecma(class.file) => {
                 let mut sets = Vec::new();

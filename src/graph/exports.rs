@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::facts::model::{ExportKind, ExprId, ExprKind, ImportKind, NameId, Role, ScopeId};
+use crate::base::dialect::LanguageName;
+use crate::facts::model::{ExportKind, ExprId, ExprKind, FileFacts, ImportKind, NameId, Role, ScopeId};
 use crate::facts::table::Id;
 use crate::graph::modules::{Family, Target};
 use crate::graph::names::{Decl, Text};
@@ -176,8 +177,39 @@ impl Session<'_, '_> {
                 | ExportKind::Global => {}
             }
         }
+        if found.is_empty() {
+            found = self.given_to_alias(file, text);
+        }
         found.sort();
         found.dedup();
+        found
+    }
+
+    /// What a CommonJS module assigns to its exports under another name: `var api = exports; api.f = …`.
+    fn given_to_alias(&mut self, file: FileIdx, text: Text) -> Vec<Denoted> {
+        let facts = self.shared.names.view.facts(file);
+        let Some(name) = self.shared.names.name_in(file, text) else { return Vec::new() };
+        if facts.dialect.language() != LanguageName::JavaScript {
+            return Vec::new();
+        }
+        let table = self.shared.names.file(file);
+        let aliases = facts.bindings.iter().filter(|binding| {
+            binding.scope == ScopeId::new(0) && binding.value.is_some_and(|value| is_exports(facts, value))
+        });
+        let rows: Vec<u32> = aliases
+            .filter_map(|binding| binding.name)
+            .flat_map(|alias| table.assigned(facts.name(alias), name).collect::<Vec<_>>())
+            .collect();
+        let mut found = Vec::new();
+        for row in rows {
+            let binding = &facts.bindings[row as usize];
+            if let Some(symbol) = binding.symbol {
+                found.push(Denoted::Symbol(SymbolRef { file, symbol }));
+            } else if let Some(value) = binding.value {
+                let place = Place { file, scope: binding.scope, line: u32::MAX };
+                found.extend(self.denoted_by(value, place));
+            }
+        }
         found
     }
 
@@ -332,6 +364,19 @@ impl Session<'_, '_> {
             }
             Family::Ecma | Family::Java => Arc::from([]),
         }
+    }
+}
+
+/// Whether an expression is `exports` or `module.exports`.
+fn is_exports(facts: &FileFacts, expr: ExprId) -> bool {
+    let row = facts.expr(expr);
+    match (row.kind, facts.operand(expr, 0)) {
+        (ExprKind::Name, _) => facts.text(row.name) == "exports",
+        (ExprKind::Attr, Some(base)) => {
+            let base = facts.expr(base);
+            facts.text(row.name) == "exports" && base.kind == ExprKind::Name && facts.text(base.name) == "module"
+        }
+        _ => false,
     }
 }
 

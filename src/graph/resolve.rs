@@ -251,11 +251,8 @@ impl Session<'_, '_> {
                 Base::Class(at, _)
                     if self.shared.names.view.symbol(*at).kind == crate::facts::model::SymbolKind::Class =>
                 {
-                    let constructors = self.constructors(*at);
-                    if constructors.is_empty() {
-                        symbols.push(*at);
-                    }
-                    symbols.extend(constructors);
+                    // The base is what is named, even where it inherits its constructor.
+                    symbols.push(*at);
                 }
                 Base::Class(..) => {}
                 Base::External(..) | Base::Unknown => external = true,

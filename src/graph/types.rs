@@ -4,7 +4,9 @@
 use crate::graph::generics::{Env, SELF, substitute, type_params_of};
 use std::sync::Arc;
 
-use crate::facts::model::{ExprId, ExprKind, LiteralKind, NameId, ScopeKind, SymbolKind, TypeId, TypeKind, TypeRole};
+use crate::facts::model::{
+    ExprId, ExprKind, LiteralKind, NameId, ScopeKind, SymbolId, SymbolKind, TypeId, TypeKind, TypeRole,
+};
 use crate::facts::table::Cell;
 use crate::graph::builtins;
 use crate::graph::java::HEADER;
@@ -47,6 +49,9 @@ impl Session<'_, '_> {
                 let object = operands.first().map_or_else(Set::unknown, |o| self.type_value(o.ty, place));
                 match row.name {
                     Some(name) => self.attribute(&object, self.shared.names.text(place.file, name), place.file),
+                    None if operands.get(1).is_some_and(|key| facts.type_row(key.ty).kind == TypeKind::Keyof) => {
+                        object.flat_map(|value| self.member_types(value))
+                    }
                     None => object.flat_map(|value| builtins::element(family, value)),
                 }
             }
@@ -70,6 +75,40 @@ impl Session<'_, '_> {
                 None => Set::unknown(),
             },
         }
+    }
+
+    /// What any member of an interface or object type may be: `T[keyof T]`.
+    fn member_types(&mut self, value: &Value) -> Set {
+        let mut sets = Vec::new();
+        let owner = match value {
+            Value::Instance(class, _) => {
+                let facts = self.shared.names.view.facts(class.file);
+                let children: Vec<SymbolId> = self.shared.names.file(class.file).children(class.symbol).collect();
+                for symbol in children {
+                    if matches!(facts.symbol(symbol).kind, SymbolKind::Property | SymbolKind::Field) {
+                        sets.push(self.values(Query::Symbol(SymbolRef { symbol, ..*class })));
+                    }
+                }
+                *class
+            }
+            Value::Shape(file, ty, owner, _) => {
+                let symbol = SymbolRef { file: *file, symbol: *owner };
+                let place = self.place_of(symbol);
+                let facts = self.shared.names.view.facts(*file);
+                for operand in facts.operands_of_type(*ty) {
+                    if matches!(operand.role, TypeRole::Member | TypeRole::OptionalMember) {
+                        sets.push(self.type_value(operand.ty, place));
+                    }
+                }
+                symbol
+            }
+            _ => return Set::unknown(),
+        };
+        if sets.is_empty() {
+            return Set::unknown();
+        }
+        let env = self.env_of(value, owner);
+        substitute(&Set::union(sets), &env)
     }
 
     /// What the name of a type denotes.

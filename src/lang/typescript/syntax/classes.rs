@@ -1,21 +1,18 @@
-//! Classes, interfaces, object types, enums, type aliases, namespaces, and their members.
+//! Classes and their members.
 
 use tree_sitter::Node;
 
-use crate::facts::build::{FactsBuilder, MAX_QUALNAME};
+use crate::facts::build::FactsBuilder;
 use crate::facts::model::*;
 use crate::lang::node::{children, column, end_line, named_children, start_line};
 use crate::lang::typescript::syntax::expressions::Use;
 use crate::lang::typescript::syntax::kinds::K;
 use crate::lang::typescript::syntax::{Definition, OpenClass, Walk};
 
-/// Parts of a dotted namespace's name beyond which the rest is left out: each opens a scope.
-const MAX_DOTTED: usize = 16;
-
 /// What stands before a member's name.
-struct Modifiers {
-    flags: SymbolFlags,
-    visibility: Visibility,
+pub(super) struct Modifiers {
+    pub(super) flags: SymbolFlags,
+    pub(super) visibility: Visibility,
 }
 
 impl Walk<'_> {
@@ -250,7 +247,7 @@ impl Walk<'_> {
         }
     }
 
-    fn modifiers(&self, node: Node<'_>, name: Option<Node<'_>>) -> Modifiers {
+    pub(super) fn modifiers(&self, node: Node<'_>, name: Option<Node<'_>>) -> Modifiers {
         let mut found = Modifiers { flags: SymbolFlags::default(), visibility: Visibility::Public };
         for child in children(node) {
             if Some(child) == name {
@@ -322,7 +319,7 @@ impl Walk<'_> {
         self.function_inside(b, node, Some(symbol));
     }
 
-    fn computed_name(&mut self, b: &mut FactsBuilder, name: Node<'_>) {
+    pub(super) fn computed_name(&mut self, b: &mut FactsBuilder, name: Node<'_>) {
         if self.k(name) == K::ComputedName
             && let Some(inner) = self.first(name)
         {
@@ -387,361 +384,5 @@ impl Walk<'_> {
         let Some(inner) = self.first(node) else { return };
         let expr = self.expression(b, inner, Use::Decorator);
         b.decorator(Decorator { owner, param, expr, line: start_line(node) });
-    }
-
-    pub(super) fn interface_declaration(
-        &mut self,
-        b: &mut FactsBuilder,
-        node: Node<'_>,
-        outer: Node<'_>,
-        flags: SymbolFlags,
-    ) -> Option<SymbolId> {
-        let name_node = self.field(node, self.f.name)?;
-        let name = self.text(name_node);
-        let body = self.field(node, self.f.body);
-        let head = self.head_of(node, body);
-        let visibility = self.own_visibility(flags.has(SymbolFlags::EXPORTED));
-        let kind = SymbolKind::Interface;
-        let symbol = self.define(
-            b,
-            Definition { kind, name: &name, prefix: "", flags, visibility, signature: &head, node: outer, name_node },
-        );
-        self.extent(b, symbol, outer.byte_range(), None);
-        let scope = b.open_scope(ScopeKind::Class, Some(symbol), start_line(node), end_line(node));
-        if let Some(parameters) = self.field(node, self.f.type_parameters) {
-            self.type_parameters(b, parameters, symbol);
-        }
-        for clause in self.of_kind(node, K::ExtendsTypeClause) {
-            for part in self.content(clause) {
-                if let Some(ty) = self.type_with(b, part, RefKind::Extends) {
-                    let (line, column) = (start_line(part), column(part));
-                    b.heritage(Heritage { owner: symbol, kind: HeritageKind::Extends, ty, line, column });
-                }
-            }
-        }
-        if let Some(body) = body {
-            let outer = self.class.replace(OpenClass { symbol, scope });
-            let anonymous = std::mem::replace(&mut self.anonymous, false);
-            self.type_members(b, body);
-            self.anonymous = anonymous;
-            self.class = outer;
-        }
-        b.close_scope();
-        Some(symbol)
-    }
-
-    /// Reads the members of an interface or object type, whose scope is open. Gives the operands
-    /// of an object type.
-    pub(super) fn type_members(&mut self, b: &mut FactsBuilder, body: Node<'_>) -> Vec<TypeOperand> {
-        let mut operands = Vec::new();
-        let mut comment = None;
-        for child in named_children(body) {
-            if self.k(child) == K::Comment {
-                comment = Some(child.byte_range());
-                continue;
-            }
-            self.doc = comment.take();
-            operands.extend(self.type_member(b, child));
-            self.doc = None;
-        }
-        operands
-    }
-
-    fn type_member(&mut self, b: &mut FactsBuilder, node: Node<'_>) -> Option<TypeOperand> {
-        let kind = self.k(node);
-        let name_node = self.field(node, self.f.name);
-        let (name, symbol_kind) = match kind {
-            K::PropertySignature => {
-                let name_node = name_node?;
-                self.computed_name(b, name_node);
-                (self.property_name(name_node)?, SymbolKind::Property)
-            }
-            K::MethodSignature => {
-                let name_node = name_node?;
-                self.computed_name(b, name_node);
-                let accessor = self.has(node, K::TGet) || self.has(node, K::TSet);
-                let kind = if accessor { SymbolKind::Property } else { SymbolKind::Method };
-                (self.property_name(name_node)?, kind)
-            }
-            K::CallSignature => ("<call>".into(), SymbolKind::Signature),
-            K::ConstructSignature => ("<new>".into(), SymbolKind::Signature),
-            K::IndexSignature => {
-                let mapped = named_children(node).find(|c| self.k(*c) == K::MappedTypeClause);
-                if let Some(mapped) = mapped {
-                    return Some(self.mapped_member(b, node, mapped));
-                }
-                ("<index>".into(), SymbolKind::Signature)
-            }
-            _ => return None,
-        };
-        let head = self.head_of(node, None);
-        let Modifiers { mut flags, mut visibility } = self.modifiers(node, name_node);
-        if self.anonymous {
-            // Nobody names a member of a type that has no name but through what it annotates.
-            flags |= SymbolFlags::ANONYMOUS_OWNER;
-            visibility = Visibility::Private;
-        }
-        let symbol = self.define(
-            b,
-            Definition {
-                kind: symbol_kind,
-                name: &name,
-                prefix: &self.prefix.clone(),
-                flags,
-                visibility,
-                signature: &head,
-                node,
-                name_node: if kind == K::IndexSignature { node } else { name_node.unwrap_or(node) },
-            },
-        );
-        self.member_extent(b, symbol, node.byte_range(), None);
-        let name = b.intern(&name);
-        match kind {
-            K::PropertySignature => {
-                let deeper = self.prefix.len();
-                if deeper < MAX_QUALNAME {
-                    if deeper > 0 {
-                        self.prefix.push('.');
-                    }
-                    self.prefix.push_str(b.facts().name(name));
-                }
-                let ty = self.field(node, self.f.type_).and_then(|t| self.annotation(b, t));
-                self.prefix.truncate(deeper);
-                b.symbol_mut(symbol).ty = ty;
-                let role = if flags.has(SymbolFlags::OPTIONAL) { TypeRole::OptionalMember } else { TypeRole::Member };
-                ty.map(|ty| TypeOperand { role, name: Some(name), ty })
-            }
-            K::IndexSignature => {
-                let ty = self.field(node, self.f.type_).and_then(|t| self.annotation(b, t));
-                if let Some(key) = self.field(node, self.f.index_type) {
-                    self.ty(b, key);
-                }
-                b.symbol_mut(symbol).ty = ty;
-                ty.map(|ty| TypeOperand { role: TypeRole::Index, name: None, ty })
-            }
-            _ => {
-                let ty = self.function_type(b, node, Some(symbol));
-                Some(TypeOperand { role: TypeRole::Member, name: Some(name), ty })
-            }
-        }
-    }
-
-    pub(super) fn type_alias(
-        &mut self,
-        b: &mut FactsBuilder,
-        node: Node<'_>,
-        outer: Node<'_>,
-        flags: SymbolFlags,
-    ) -> Option<SymbolId> {
-        let name_node = self.field(node, self.f.name)?;
-        let name = self.text(name_node);
-        let head = self.head_of(node, None);
-        let visibility = self.own_visibility(flags.has(SymbolFlags::EXPORTED));
-        let kind = SymbolKind::TypeAlias;
-        let symbol = self.define(
-            b,
-            Definition { kind, name: &name, prefix: "", flags, visibility, signature: &head, node: outer, name_node },
-        );
-        self.extent(b, symbol, outer.byte_range(), None);
-        b.open_scope(ScopeKind::Block, Some(symbol), start_line(node), end_line(node));
-        if let Some(parameters) = self.field(node, self.f.type_parameters) {
-            self.type_parameters(b, parameters, symbol);
-        }
-        if let Some(value) = self.field(node, self.f.value) {
-            let ty = self.type_defining(b, value);
-            b.symbol_mut(symbol).ty = ty;
-        }
-        b.close_scope();
-        Some(symbol)
-    }
-
-    pub(super) fn enum_declaration(
-        &mut self,
-        b: &mut FactsBuilder,
-        node: Node<'_>,
-        outer: Node<'_>,
-        flags: SymbolFlags,
-    ) -> Option<SymbolId> {
-        let name_node = self.field(node, self.f.name)?;
-        let name = self.text(name_node);
-        let body = self.field(node, self.f.body);
-        let head = self.head_of(node, body);
-        let visibility = self.own_visibility(flags.has(SymbolFlags::EXPORTED));
-        let flags = if self.has(node, K::TConst) { flags | SymbolFlags::CONST } else { flags };
-        let kind = SymbolKind::Enum;
-        let symbol = self.define(
-            b,
-            Definition { kind, name: &name, prefix: "", flags, visibility, signature: &head, node: outer, name_node },
-        );
-        self.extent(b, symbol, outer.byte_range(), body);
-        b.open_scope(ScopeKind::Class, Some(symbol), start_line(node), end_line(node));
-        let mut comment = None;
-        for child in body.into_iter().flat_map(named_children) {
-            let (name_node, value) = match self.k(child) {
-                K::Comment => {
-                    comment = Some(child.byte_range());
-                    continue;
-                }
-                K::EnumAssignment => (self.field(child, self.f.name).unwrap_or(child), self.field(child, self.f.value)),
-                _ => (child, None),
-            };
-            self.doc = comment.take();
-            let Some(name) = self.property_name(name_node) else { continue };
-            let member = self.define(
-                b,
-                Definition {
-                    kind: SymbolKind::EnumMember,
-                    name: &name,
-                    prefix: "",
-                    flags: SymbolFlags::default(),
-                    visibility: Visibility::Public,
-                    signature: &name,
-                    node: child,
-                    name_node,
-                },
-            );
-            self.member_extent(b, member, child.byte_range(), value);
-            let value = value.map(|value| self.expression(b, value, Use::Read));
-            let name = b.intern(&name);
-            let scope = b.scope();
-            self.push_binding(b, (scope, Origin::Assign), name, value, None, Some(member), name_node);
-        }
-        b.close_scope();
-        Some(symbol)
-    }
-
-    /// Reads `namespace A.B {}`, `module "x" {}`. A dotted name nests; gives the outermost symbol.
-    pub(super) fn namespace(
-        &mut self,
-        b: &mut FactsBuilder,
-        node: Node<'_>,
-        outer: Node<'_>,
-        flags: SymbolFlags,
-    ) -> Option<SymbolId> {
-        let name_node = self.field(node, self.f.name)?;
-        let quoted = self.k(name_node) == K::String;
-        let text = if quoted { self.constant(name_node)? } else { self.text(name_node) };
-        let names: Vec<&str> = if quoted { vec![&text] } else { text.split('.').map(str::trim).collect() };
-        let names = &names[..names.len().min(MAX_DOTTED)];
-        let body = self.field(node, self.f.body);
-        let exported = flags.has(SymbolFlags::EXPORTED) || quoted;
-        let kind = if quoted { ScopeKind::Ambient } else { ScopeKind::Namespace };
-        let ambient = self.ambient;
-        self.ambient |= flags.has(SymbolFlags::AMBIENT);
-        let var_scope = self.var_scope;
-        let mut first = None;
-        for (at, name) in names.iter().enumerate() {
-            let visibility = self.own_visibility(exported || at > 0);
-            let signature = format!("{} {name}", if quoted { "module" } else { "namespace" });
-            let definition = Definition {
-                kind: SymbolKind::Namespace,
-                name,
-                prefix: "",
-                flags,
-                visibility,
-                signature: &signature,
-                node: outer,
-                name_node,
-            };
-            let symbol = self.define(b, definition);
-            first.get_or_insert(symbol);
-            if at == 0 {
-                self.extent(b, symbol, outer.byte_range(), body);
-            }
-            self.var_scope = b.open_scope(kind, Some(symbol), start_line(outer), end_line(outer));
-        }
-        if let Some(body) = body {
-            self.statements(b, body, 0);
-        }
-        for _ in names {
-            b.close_scope();
-        }
-        self.var_scope = var_scope;
-        self.ambient = ambient;
-        first
-    }
-
-    /// Reads `declare …` and `declare global {}`.
-    pub(super) fn ambient(&mut self, b: &mut FactsBuilder, node: Node<'_>, outer: Node<'_>, flags: SymbolFlags) {
-        let flags = flags | SymbolFlags::AMBIENT;
-        let mut global = None;
-        for child in children(node) {
-            match self.k(child) {
-                K::TGlobal => global = Some(child),
-                K::StatementBlock => {
-                    let Some(keyword) = global else { continue };
-                    let symbol = self.define(
-                        b,
-                        Definition {
-                            kind: SymbolKind::Namespace,
-                            name: "global",
-                            prefix: "",
-                            flags,
-                            visibility: Visibility::Public,
-                            signature: "global",
-                            node: outer,
-                            name_node: keyword,
-                        },
-                    );
-                    self.extent(b, symbol, outer.byte_range(), Some(child));
-                    let scope = b.open_scope(ScopeKind::Ambient, Some(symbol), start_line(outer), end_line(outer));
-                    let var_scope = std::mem::replace(&mut self.var_scope, scope);
-                    let ambient = std::mem::replace(&mut self.ambient, true);
-                    self.statements(b, child, 0);
-                    self.ambient = ambient;
-                    self.var_scope = var_scope;
-                    b.close_scope();
-                }
-                _ if child.is_named() => {
-                    self.declaration(b, child, outer, flags);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Reads any declaration under `export` or `declare`; gives what it names.
-    pub(super) fn declaration(
-        &mut self,
-        b: &mut FactsBuilder,
-        node: Node<'_>,
-        outer: Node<'_>,
-        flags: SymbolFlags,
-    ) -> Vec<(NameId, Option<SymbolId>)> {
-        let symbol = match self.k(node) {
-            K::LexicalDeclaration | K::VariableDeclaration | K::UsingDeclaration => {
-                return self.variables(b, node, outer, flags);
-            }
-            K::FunctionDeclaration | K::GeneratorFunctionDeclaration | K::FunctionSignature => {
-                self.function_declaration(b, node, outer, flags)
-            }
-            K::ClassDeclaration | K::AbstractClassDeclaration => self.class_declaration(b, node, outer, flags),
-            K::InterfaceDeclaration => self.interface_declaration(b, node, outer, flags),
-            K::TypeAliasDeclaration => self.type_alias(b, node, outer, flags),
-            K::EnumDeclaration => self.enum_declaration(b, node, outer, flags),
-            K::InternalModule | K::Module => self.namespace(b, node, outer, flags),
-            K::AmbientDeclaration => {
-                let first = b.facts().symbols.len();
-                self.ambient(b, node, outer, flags);
-                return self.declared_since(b, first);
-            }
-            K::ImportAlias => {
-                let local = self.import_alias(b, node);
-                return local.map(|name| (name, None)).into_iter().collect();
-            }
-            _ => None,
-        };
-        symbol.map(|symbol| (b.facts().symbol(symbol).name, Some(symbol))).into_iter().collect()
-    }
-
-    /// The symbols defined in the innermost scope from row `first` on.
-    fn declared_since(&self, b: &FactsBuilder, first: usize) -> Vec<(NameId, Option<SymbolId>)> {
-        use crate::facts::table::Id;
-        let scope = b.scope();
-        (first..b.facts().symbols.len())
-            .map(SymbolId::new)
-            .filter(|id| b.facts().symbol(*id).declared_in == scope)
-            .map(|id| (b.facts().symbol(id).name, Some(id)))
-            .collect()
     }
 }
