@@ -408,6 +408,7 @@ impl AtlasSource for Session {
 
     fn at(&self, revision: &str) -> Result<Arc<Atlas>> {
         let mut state = self.state();
+        self.read_programs(&mut state);
         let commit = history::resolve(&self.repo, revision)?;
         let at = state.trees.iter().position(|(snapshot, _)| snapshot.commit.as_ref() == Some(&commit));
         if let Some(kept) = at.and_then(|at| state.trees.remove(at)) {
@@ -416,7 +417,6 @@ impl AtlasSource for Session {
         }
         let snapshot = Snapshot::at(&self.repo, &commit)?;
         let mut built = self.builder().build(&snapshot, &mut state.memory, Missing::Extract)?;
-        self.read_programs(&mut state);
         self.lay_programs(&mut state, &mut built.view);
         let known = known_graph(&state, &snapshot);
         let atlas = self.atlas(&snapshot, built.view, known);
@@ -434,7 +434,6 @@ impl AtlasSource for Session {
         let mut state = State { stats: StatCache::from_bytes(&self.saved_stats()), ..State::default() };
         let snapshot = self.snapshot(&mut state)?;
         let mut built = self.builder().build(&snapshot, &mut state.memory, Missing::Leave)?;
-        self.read_programs(&mut state);
         self.lay_programs(&mut state, &mut built.view);
         let mut header = self.header(&snapshot);
         header.n_pending = built.counts.pending;

@@ -210,6 +210,7 @@ fn a_comparison_says_contradiction_miss_and_extra() {
     assert_eq!((rows.len(), &rows[0]["graph"][0]["qualname"]), (1, &"Door.open".into()), "{compared}");
     assert_eq!(rows[0]["compiler"][0]["qualname"], "Box.open");
     assert!(compared["extras"]["total"].as_u64().unwrap() > 0, "{compared}");
+    assert_eq!(run(&scratch, &["compare", "scip", file.to_str().unwrap(), "--check"]).status.code(), Some(1));
 }
 
 #[test]

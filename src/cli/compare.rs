@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value};
 
-use crate::base::error::Result;
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::args::Format;
 use crate::cli::context::Context;
 use crate::cli::query;
@@ -42,6 +42,9 @@ enum CompareCommand {
     Scip {
         /// The index, as scip-typescript, scip-python or scip-java write it
         file: PathBuf,
+        /// Exit with 1 when there is a contradiction
+        #[arg(long)]
+        check: bool,
         /// How many differences to list of each sort (default 20)
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
@@ -65,11 +68,16 @@ pub fn run(context: &Context, args: CompareArgs) -> Result<u8> {
             raw.extend(limit.map(|limit| ("limit".to_owned(), limit.into())));
             query::ask(context, &compare_text::TOOL, &raw, format)
         }
-        CompareCommand::Scip { file, limit, format } => {
+        CompareCommand::Scip { file, check, limit, format } => {
             let (index, digest) = read_scip(&file)?;
             let desk = Desk::new(context.source()?, context.config()?.tools());
-            let answer = compare_scip::answer(&desk, &index, digest, limit.unwrap_or(DEFAULT_LIMIT))?;
+            let (answer, n_contradictions) =
+                compare_scip::answer(&desk, &index, digest, limit.unwrap_or(DEFAULT_LIMIT))?;
             query::print_answer(&answer, format)?;
+            if check && n_contradictions > 0 {
+                let what = format!("the graph and the index contradict each other {n_contradictions} times");
+                return Err(Error::new(ErrorKind::CheckFailed, what).hint("the answer lists where"));
+            }
             Ok(0)
         }
     }

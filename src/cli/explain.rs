@@ -189,7 +189,7 @@ fn text(kind: ErrorKind) -> &'static str {
         ErrorKind::Git => "Git's own data could not be read; `git fsck` in the repository says more.",
         ErrorKind::CheckFailed => {
             "The command did its work, and the answer to the check is no: for `status --check`, something is\n\
-             not indexed yet."
+             not indexed yet; for `compare scip --check`, a compiler says something else."
         }
     }
 }

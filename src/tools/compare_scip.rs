@@ -9,12 +9,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::Digest;
 use crate::facts::model::FileFacts;
-use crate::graph::compiled::{self, Word};
+use crate::graph::compiled::{self, FileWords, Word};
 use crate::graph::edge::{EdgeKind, Graph};
 use crate::graph::link::link;
 use crate::graph::trace::{self, Tracer};
@@ -68,11 +69,12 @@ struct Row {
 /// A definition as the two sides are compared by: its file and plain name, a constructor's class.
 type Key = (FileIdx, String);
 
-/// Compares the tree of a desk with an index of it.
+/// Compares the tree of a desk with an index of it; the number beside the answer is that of
+/// contradictions.
 ///
 /// # Errors
 /// As [`Desk::atlas`]; `CannotAnswer` where no document fits a file of the tree.
-pub fn answer(desk: &Desk, index: &Index, digest: Digest, limit: usize) -> Result<Answer> {
+pub fn answer(desk: &Desk, index: &Index, digest: Digest, limit: usize) -> Result<(Answer, usize)> {
     let atlas = desk.atlas(&Given::default())?;
     // What a compiler said before must not speak for the graph here.
     let mut view = View { compilers: Vec::new(), ..(*atlas.view).clone() };
@@ -97,20 +99,21 @@ pub fn answer(desk: &Desk, index: &Index, digest: Digest, limit: usize) -> Resul
     view.compilers = vec![Arc::new(program)];
     let words = compiled::words(&view, &files);
     let tracer = Tracer::new(&view, &graph);
-    let mut rows = Vec::new();
-    for (file, _) in &files {
-        if let Some(words) = words.get(file) {
-            compare_file(&tracer, &graph, *file, words, &mut rows);
-        }
-    }
+    let mut rows: Vec<Row> = files
+        .par_iter()
+        .filter_map(|(file, _)| Some((*file, words.get(file)?)))
+        .flat_map_iter(|(file, words)| compare_file(&tracer, &graph, file, words))
+        .collect();
     rows.sort_by_key(|row| (row.finding, row.file, row.line, row.column));
     let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     answer.field("tool", sanitize::line(&tool, 80));
     put(&mut answer, &view, &placing, &rows, limit);
-    Ok(answer)
+    let n_contradictions = rows.iter().filter(|row| row.finding == Finding::Contradiction).count();
+    Ok((answer, n_contradictions))
 }
 
-fn compare_file(tracer: &Tracer<'_>, graph: &Graph, file: FileIdx, words: &compiled::FileWords, rows: &mut Vec<Row>) {
+fn compare_file(tracer: &Tracer<'_>, graph: &Graph, file: FileIdx, words: &FileWords) -> Vec<Row> {
+    let mut rows = Vec::new();
     let view = tracer.view;
     let facts = view.facts(file);
     let mut found: BTreeMap<usize, Vec<SymbolRef>> = BTreeMap::new();
@@ -144,12 +147,13 @@ fn compare_file(tracer: &Tracer<'_>, graph: &Graph, file: FileIdx, words: &compi
     }
     let seen: BTreeSet<(u32, u32)> = places.keys().copied().collect();
     for (place, (kind, written, ends)) in places {
-        push(view, rows, (file, place), kind, written, ends, words.at(place.0, place.1));
+        push(view, &mut rows, (file, place), kind, written, ends, words.at(place.0, place.1));
     }
     for (place, word) in words.iter().filter(|(place, _)| !seen.contains(place)) {
         let kind = if is_import(facts, place.0) { EdgeKind::Imports } else { EdgeKind::References };
-        push(view, rows, (file, place), kind, String::new(), Vec::new(), Some(word));
+        push(view, &mut rows, (file, place), kind, String::new(), Vec::new(), Some(word));
     }
+    rows
 }
 
 /// The likely and candidate targets of a file's calls, by line and name: these are no trace's.
