@@ -401,6 +401,36 @@ describe('without', () => {
     }
 
     #[test]
+    fn files_of_other_runners_are_tests_as_wholes() {
+        check(
+            "
+//- package.json
+{\"scripts\": {\"test\": \"tap\"}, \"devDependencies\": {\"tap\": \"16\"}}
+//- lib/a.js
+-|exports.f = () => 1;
++|exports.f = () => 2;
+exports.g = () => 3;
+//- test/a.js
+const t = require('tap');
+const { f } = require('../lib/a');
+t.test('f', t => { t.equal(f(), 1); t.end(); });
+//- test/b.js
+const assert = require('assert');
+assert.equal(require('../lib/a').f(), 1);
+//- test/c.js
+const { g } = require('../lib/a');
+require('assert').equal(g(), 3);
+//- test/fixtures/d.js
+exports.used = require('../../lib/a').f();
+//- spec/aSpec.js
+const { f } = require('../lib/a');
+describe('f', () => { it('is one', () => { expect(f()).toBe(1); }); });
+",
+            &["spec/aSpec.js", "test/a.js", "test/b.js"],
+        );
+    }
+
+    #[test]
     fn a_new_import_is_no_change_of_the_module() {
         check(
             "

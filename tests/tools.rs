@@ -160,6 +160,16 @@ fn what_may_be_meant_is_counted_for_every_kind_of_symbol() {
 }
 
 #[test]
+fn filters_say_what_they_leave_out_and_a_path_that_is_none_is_an_error() {
+    let desk = desk(SHOP);
+    let data = ask(&desk, "callers_of", json!({"qualname": "total", "path": "shop/order.py"})).json();
+    assert_eq!((qualnames(&data["callers"]), &data["left_out"]), (vec!["place"], &1.into()), "{data}");
+    let given = json!({"qualname": "total", "path": "shpo"});
+    let error = try_ask(&desk, "callers_of", given).unwrap_err();
+    assert!(error.contains("`shpo`") && error.contains("help: "), "{error}");
+}
+
+#[test]
 fn a_limit_never_changes_totals_or_the_verdict() {
     let desk = desk(SHOP);
     let whole = ask(&desk, "callers_of", json!({"qualname": "total"})).json();

@@ -44,8 +44,8 @@ pub struct Global {
     #[arg(long, global = true)]
     pub offline: bool,
     /// Use N threads; the answer never depends on it
-    #[arg(long, value_name = "N", global = true)]
-    pub jobs: Option<std::num::NonZeroUsize>,
+    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: Option<u16>,
 }
 
 /// When to color.

@@ -153,7 +153,10 @@ fn user_file() -> Option<PathBuf> {
 fn read_text(file: &Path) -> Result<Option<String>> {
     match std::fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        // A home that is no folder (`HOME=/dev/null`) holds no file either.
+        Err(cause) if matches!(cause.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
         Err(cause) => Err(Error::new(ErrorKind::Config, format!("cannot read `{}`", file.display())).source(cause)),
     }
 }

@@ -118,7 +118,14 @@ impl Maker<'_> {
                     }
                     self.space.block(self.file, *block)
                 }
-                (None, Some(symbol)) => self.symbol(*symbol),
+                (None, Some(symbol)) => {
+                    // A file that is one test runs every block in it, whatever its runner calls them.
+                    if name.is_empty() {
+                        let blocks = (0..facts.test_blocks.len()).map(TestBlockId::new);
+                        around.extend(blocks.map(|block| self.space.block(self.file, block)));
+                    }
+                    self.symbol(*symbol)
+                }
                 (None, None) => self.space.module(self.file),
             };
             out.push(self.test(name, own, around));

@@ -23,6 +23,8 @@ pub enum Runner {
     Cypress,
     Junit,
     TestNg,
+    /// A runner that takes whole files (tap, ava, tape, uvu, QUnit, Jasmine, plain scripts).
+    Script,
 }
 
 impl Runner {
@@ -39,6 +41,7 @@ impl Runner {
             Runner::Cypress => "cypress",
             Runner::Junit => "junit",
             Runner::TestNg => "testng",
+            Runner::Script => "script",
         }
     }
 }

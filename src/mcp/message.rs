@@ -49,9 +49,9 @@ pub fn check(line: &[u8]) -> Result<Kind, Value> {
         return Err(refusal(Value::Null, INVALID_REQUEST, format!("{what}; send one message a line")));
     };
     let id = match fields.get("id") {
-        Some(id @ (Value::String(_) | Value::Number(_))) => Some(id.clone()),
+        Some(id) if id.is_string() || id.is_i64() => Some(id.clone()),
         None | Some(Value::Null) => None,
-        Some(_) => return Err(refusal(Value::Null, INVALID_REQUEST, "`id` is a text or a number".to_owned())),
+        Some(_) => return Err(refusal(Value::Null, INVALID_REQUEST, "`id` is a text or a whole number".to_owned())),
     };
     let invalid = |what: &str| Err(refusal(id.clone().unwrap_or(Value::Null), INVALID_REQUEST, what.to_owned()));
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
@@ -140,6 +140,7 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_answered_by_code() {
+        assert_eq!(refused("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}").0, -32600);
         assert_eq!(refused("{nonsense"), (-32700, Value::Null, refused("{nonsense").2));
         assert_eq!(refused(&"[".repeat(5_000)).0, -32700);
         assert_eq!(

@@ -46,7 +46,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     if let Target::File(file) = &target {
         walked.found.retain(|found| found.at.file != *file);
     }
-    walked.found.retain(|found| listing::fits(view, found.at, given));
+    let n_left_out = listing::filter(view, &mut walked.found, given, |found| found.at)?;
     let own: Vec<SymbolRef> = sources.iter().flat_map(|at| links::with_nested(view, *at)).collect();
     let rest = rest_of(&atlas, &own);
 
@@ -76,6 +76,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     );
     answer.field("callees", rows);
     listing::put_next(&mut answer, page, walked.found.len());
+    listing::put_filtered(&mut answer, n_left_out);
     listing::put_open(&mut answer, view, &open, &weak);
     put_outside(&mut answer, &rest.outside);
     Ok(answer)

@@ -60,7 +60,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
         Target::Symbols(_) => None,
     };
     let mut walked = links::callers(view, graph, &targets, walk, |at| own_file == Some(at.file));
-    walked.found.retain(|found| listing::fits(view, found.at, given));
+    let n_left_out = listing::filter(view, &mut walked.found, given, |found| found.at)?;
     let same = links::unproved_named(view, graph, &targets);
     let open: Vec<_> = same.open.iter().filter(|unproved| listing::fits(view, unproved.from, given)).collect();
 
@@ -92,6 +92,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     );
     answer.field("callers", rows);
     listing::put_next(&mut answer, page, walked.found.len());
+    listing::put_filtered(&mut answer, n_left_out);
     listing::put_open(&mut answer, view, &open, &weak);
     let outside = same.n_external;
     answer.line(match outside {

@@ -36,6 +36,33 @@ pub fn fits_file(view: &View, file: FileIdx, given: &Given) -> bool {
         && given.text("lang").is_none_or(|lang| file.dialect.language().as_str() == lang)
 }
 
+/// Keeps what passes the filters by the file and symbol that `at` gives; gives how many they
+/// leave out.
+///
+/// # Errors
+/// `Usage` for a path that no indexed file lies under: "nobody" would be said of a typing error.
+pub fn filter<T>(view: &View, found: &mut Vec<T>, given: &Given, at: impl Fn(&T) -> SymbolRef) -> Result<usize> {
+    if let Some(path) = given.text("path")
+        && !view.files.iter().any(|file| is_under(file.path.as_str(), path))
+    {
+        let what = format!("no indexed file lies under `{}`", sanitize::line(path, 200));
+        return Err(
+            Error::new(ErrorKind::Usage, what).hint("give a path from the root of the repository, as in `src/app`")
+        );
+    }
+    let n_all = found.len();
+    found.retain(|row| fits(view, at(row), given));
+    Ok(n_all - found.len())
+}
+
+/// Says how many the filters leave out, so that none is not taken for nobody.
+pub fn put_filtered(answer: &mut Answer, n_left_out: usize) {
+    if n_left_out > 0 {
+        answer.line(format!("left out by the filters: {n_left_out}"));
+        answer.field("left_out", n_left_out);
+    }
+}
+
 /// Whether a path is `prefix` or lies under it; a trailing `/` is allowed.
 pub fn is_under(path: &str, prefix: &str) -> bool {
     let prefix = prefix.trim_start_matches("./").trim_end_matches('/');

@@ -145,10 +145,10 @@ fn run_refs(desk: &Desk, given: &Given) -> Result<Answer> {
     let mut edges: Vec<_> = symbols
         .iter()
         .flat_map(|at| atlas.graph.edges_to(*at))
-        .filter(|edge| listing::fits(view, edge.from, given))
         .filter(|edge| !matches!(target, Target::File(file) if edge.from.file == file))
         .collect();
     edges.sort();
+    let n_left_out = listing::filter(view, &mut edges, given, |edge| edge.from)?;
     let (edges, weak): (Vec<&Edge>, Vec<&Edge>) = edges.into_iter().partition(|edge| edge.confidence.as_f64() >= floor);
     let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     listing::put_target(&mut answer, view, &target);
@@ -179,6 +179,7 @@ fn run_refs(desk: &Desk, given: &Given) -> Result<Answer> {
     }
     answer.field("references", rows);
     listing::put_next(&mut answer, page, edges.len());
+    listing::put_filtered(&mut answer, n_left_out);
     listing::put_open(&mut answer, view, &open, &weak);
     Ok(answer)
 }

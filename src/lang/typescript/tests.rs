@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::base::dialect::Dialect;
 use crate::base::path::RepoPath;
 use crate::facts::delta::title_path;
 use crate::facts::model::*;
@@ -103,9 +104,23 @@ pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &Setup) -> Option<Fi
     let runner = match imported {
         Some(runner) => runner,
         None if is_cypress => Runner::Cypress,
-        None if is_named || has_tests => setup.runner(path).or(is_named.then_some(Runner::Jest))?,
+        None if is_named || has_tests => match setup.runner(path) {
+            Some(runner) => runner,
+            None if is_named => Runner::Jest,
+            None if lies_among_tests(path) => Runner::Script,
+            None => return None,
+        },
+        None if setup.runner(path).is_none() && lies_among_tests(path) => Runner::Script,
         None => return None,
     };
+    if runner == Runner::Script {
+        if is_declaration(facts) {
+            return None;
+        }
+        let items = vec![whole_file()];
+        let reaches_out = leaves_process(facts);
+        return Some(FileTests { runner, items, classes: Vec::new(), hooks: Vec::new(), reaches_out });
+    }
     if !has_tests && !is_named && !is_cypress {
         // A helper of tests: it imports the runner and holds no test.
         return None;
@@ -127,9 +142,46 @@ fn items(facts: &FileFacts) -> Vec<TestItem> {
         items.push(TestItem { name: titles.join(" > "), symbol: None, class: None, block: Some(id) });
     }
     if items.is_empty() {
-        items.push(TestItem { name: String::new(), symbol: Some(SymbolId::new(0)), class: None, block: None });
+        items.push(whole_file());
     }
     items
+}
+
+/// A file that is one test.
+fn whole_file() -> TestItem {
+    TestItem { name: String::new(), symbol: Some(SymbolId::new(0)), class: None, block: None }
+}
+
+fn is_declaration(facts: &FileFacts) -> bool {
+    facts.dialect == Dialect::Dts
+}
+
+/// Whether a file of a package without a known runner is a test by where it lies or how it is
+/// named: whole files are what scripts, tap, tape, QUnit and Jasmine are given.
+fn lies_among_tests(path: &RepoPath) -> bool {
+    const TESTS: [&str; 6] = ["test", "tests", "__tests__", "spec", "specs", "testing"];
+    const BESIDE: [&str; 14] = [
+        "fixtures",
+        "fixture",
+        "__fixtures__",
+        "helpers",
+        "helper",
+        "support",
+        "data",
+        "mocks",
+        "__mocks__",
+        "lib",
+        "utils",
+        "util",
+        "common",
+        "snapshots",
+    ];
+    let folders: Vec<&str> = path.as_str().split('/').rev().skip(1).collect();
+    let stem = path.stem();
+    let is_among = folders.iter().any(|folder| TESTS.contains(folder));
+    let is_beside = folders.iter().any(|folder| BESIDE.contains(folder)) && is_among;
+    let named = stem.ends_with("Spec") || stem.ends_with("Test") || stem.starts_with("test-") || stem == "test";
+    named || (is_among && !is_beside)
 }
 
 fn imported_runner(facts: &FileFacts) -> Option<Runner> {
@@ -141,6 +193,8 @@ fn imported_runner(facts: &FileFacts) -> Option<Runner> {
             "node:test" | "test" => Runner::NodeTest,
             "@playwright/test" => Runner::Playwright,
             "cypress" => Runner::Cypress,
+            "bun:test" => Runner::Jest,
+            "tap" | "tape" | "ava" | "uvu" | "qunit" | "jasmine" | "@hapi/lab" | "zora" | "tapzero" => Runner::Script,
             _ => return None,
         })
     })
