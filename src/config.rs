@@ -29,6 +29,8 @@ pub enum Value {
     Texts(Vec<String>),
     Integer(u64),
     Number(f64),
+    /// Tables of `when` and `tests`, globs both.
+    Map(Vec<policy::MapRule>),
 }
 
 /// What a key takes.
@@ -38,6 +40,7 @@ enum Kind {
     Texts,
     Languages,
     Policy,
+    Map,
     Integer { min: u64, max: u64 },
     Number { max: f64 },
 }
@@ -60,6 +63,7 @@ const KEYS: &[Key] = &[
     key("budget.default_map_tokens", TOKENS),
     key("budget.max_tokens", TOKENS),
     key("impact.always_run", Kind::Texts),
+    key("impact.map", Kind::Map),
     key("impact.max_changed_files", Kind::Integer { min: 1, max: 1_000_000 }),
     key("impact.max_ratio", Kind::Number { max: 1.0 }),
     key("impact.never_run", Kind::Texts),
@@ -184,7 +188,7 @@ impl Config {
         });
         let Some(key) = key.filter(|_| !text.is_empty()) else { return Ok(()) };
         let raw = match key.kind {
-            Kind::Text | Kind::Policy => Raw::Text(text.to_owned()),
+            Kind::Text | Kind::Policy | Kind::Map => Raw::Text(text.to_owned()),
             Kind::Texts | Kind::Languages => Raw::Texts(text.split(',').map(|item| item.trim().to_owned()).collect()),
             Kind::Integer { .. } | Kind::Number { .. } => {
                 text.parse().map_or_else(|_| Raw::Text(text.to_owned()), Raw::Number)
@@ -327,6 +331,10 @@ impl Config {
             },
             run_all: self.texts("impact.run_all"),
             always_run: self.texts("impact.always_run"),
+            map: match self.set.get("impact.map") {
+                Some((Value::Map(rules), _)) => rules.clone(),
+                _ => Vec::new(),
+            },
             never_run: self.texts("impact.never_run"),
             max_changed_files: self.integer("impact.max_changed_files").and_then(|n| usize::try_from(n).ok()),
             max_ratio: self.number("impact.max_ratio"),
@@ -343,6 +351,7 @@ fn default_of(name: &str) -> Value {
         "budget.default_map_tokens" => Value::Integer(tools.default_map_tokens as u64),
         "budget.max_tokens" => Value::Integer(tools.max_tokens as u64),
         "impact.max_changed_files" => Value::Integer(1_000_000),
+        "impact.map" => Value::Map(Vec::new()),
         "impact.max_ratio" => Value::Number(1.0),
         "impact.policy" => Value::Text(Policy::default().as_str().to_owned()),
         "index.max_file_bytes" => Value::Integer(MAX_FILE_BYTES),
@@ -369,6 +378,7 @@ fn language(name: &str) -> Option<LanguageName> {
 enum Raw {
     Text(String),
     Texts(Vec<String>),
+    Map(Vec<policy::MapRule>),
     Number(f64),
     Other,
 }
@@ -398,17 +408,49 @@ fn raw(value: &DeValue<'_>) -> Raw {
         DeValue::Array(items) => {
             let texts: Option<Vec<String>> =
                 items.iter().map(Spanned::get_ref).map(|item| item.as_str().map(str::to_owned)).collect();
-            texts.map_or(Raw::Other, Raw::Texts)
+            let rules: Option<Vec<policy::MapRule>> = items.iter().map(|item| map_rule(item.get_ref())).collect();
+            match (texts, rules) {
+                (Some(texts), _) => Raw::Texts(texts),
+                (None, Some(rules)) => Raw::Map(rules),
+                (None, None) => Raw::Other,
+            }
         }
         DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Table(_) => Raw::Other,
     }
+}
+
+/// A table of `when` and `tests`, each a text or a list of texts, and nothing else.
+fn map_rule(value: &DeValue<'_>) -> Option<policy::MapRule> {
+    let DeValue::Table(table) = value else { return None };
+    let list = |name: &str| -> Option<Vec<String>> {
+        match raw(table.get(name)?.get_ref()) {
+            Raw::Text(text) => Some(vec![text]),
+            Raw::Texts(texts) => Some(texts),
+            Raw::Map(_) | Raw::Number(_) | Raw::Other => None,
+        }
+    };
+    let rule = policy::MapRule { when: list("when")?, tests: list("tests")? };
+    (table.len() == 2).then_some(rule)
 }
 
 fn check(key: &Key, raw: Raw, place: &str) -> Result<Value> {
     let (expected, value) = match (key.kind, raw) {
         (Kind::Text, Raw::Text(text)) => ("", Some(Value::Text(text))),
         (Kind::Text, _) => ("a text", None),
-        (Kind::Texts, Raw::Texts(texts)) => ("", Some(Value::Texts(texts))),
+        (Kind::Texts, Raw::Texts(texts)) => {
+            globs_parse(key, &texts, place)?;
+            ("", Some(Value::Texts(texts)))
+        }
+        (Kind::Map, Raw::Map(rules)) => {
+            for rule in &rules {
+                globs_parse(key, &rule.when, place)?;
+                globs_parse(key, &rule.tests, place)?;
+            }
+            ("", Some(Value::Map(rules)))
+        }
+        // An empty list is one of either kind.
+        (Kind::Map, Raw::Texts(texts)) if texts.is_empty() => ("", Some(Value::Map(Vec::new()))),
+        (Kind::Map, _) => ("a list of tables with `when` and `tests`", None),
         (Kind::Texts, _) => ("a list of texts", None),
         (Kind::Languages, Raw::Texts(texts)) if texts.iter().all(|name| language(name).is_some()) => {
             ("", Some(Value::Texts(texts)))
@@ -433,6 +475,18 @@ fn check(key: &Key, raw: Raw, place: &str) -> Result<Value> {
         Error::new(ErrorKind::Config, format!("{place}: `{}` is not {expected}", key.name))
             .hint("`ratlas config show` prints the value in force")
     })
+}
+
+/// A rule of selection that matches nothing because it is misspelled would be a hole in the gate.
+fn globs_parse(key: &Key, patterns: &[String], place: &str) -> Result<()> {
+    let bad = patterns.iter().find(|pattern| !policy::is_glob(pattern)).filter(|_| key.name.starts_with("impact."));
+    match bad {
+        Some(pattern) => {
+            Err(Error::new(ErrorKind::Config, format!("{place}: `{pattern}` of `{}` is no glob", key.name))
+                .hint("globs are like `tests/db/**` or `*.{sql,json}`"))
+        }
+        None => Ok(()),
+    }
 }
 
 fn find_key(name: &str, place: &str) -> Result<&'static Key> {

@@ -125,3 +125,31 @@ fn what_is_misspelled_is_refused() {
     let args = ["impact", "--diff", "HEAD~2...HEAD~1", "--why", "tests/test_price.py::test_other"];
     assert_eq!(ratlas(dir.path(), store.path(), &args).status.code(), Some(1));
 }
+
+#[test]
+fn a_change_does_not_soften_its_own_gate() {
+    let (dir, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    shop(dir.path());
+    let ask = |args: &[&str]| stdout(&ratlas(dir.path(), store.path(), args));
+    // Rules of the tree on disk that the base does not have: the base's hold.
+    std::fs::write(dir.path().join("ratlas.toml"), "[impact]\nnever_run = [\"tests/**\"]\n").unwrap();
+    assert_eq!(ask(&["impact", "--diff", "HEAD~2...HEAD~1", "--format", "tests"]), "tests/test_price.py::test_price\n");
+    let dirty = ask(&["impact", "--diff", "WORKTREE", "--format", "json"]);
+    assert!(dirty.contains("\"mode\":\"all\"") && dirty.contains("\"ratlas_config\""), "{dirty}");
+}
+
+#[test]
+fn named_files_and_revisions_are_taken_as_well() {
+    let (dir, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    shop(dir.path());
+    let ask = |args: &[&str]| stdout(&ratlas(dir.path(), store.path(), args));
+    let base = ask(&["impact", "--base", "HEAD~2", "--head", "HEAD~1", "--format", "tests"]);
+    assert_eq!(base, "tests/test_price.py::test_price\n");
+    std::fs::write(dir.path().join("list"), "shop/price.py\n").unwrap();
+    let named = ask(&["impact", "--files-from", "list", "--format", "tests"]);
+    assert_eq!(named, "tests/test_prices.py::test_other\ntests/test_prices.py::test_price\n");
+    std::fs::write(dir.path().join("list"), "shop/gone.py\n").unwrap();
+    assert!(ask(&["impact", "--files-from", "list", "--format", "json"]).contains("\"file_gone\""));
+    let why = ask(&["impact", "--diff", "HEAD~2...HEAD~1", "--why-not", "tests/test_price.py::test_other"]);
+    assert!(why.contains("left out"), "{why}");
+}

@@ -9,6 +9,7 @@ mod house;
 mod impact;
 mod impact_end;
 mod impact_reach;
+mod impact_rules;
 mod index;
 mod java_hashes;
 mod link;

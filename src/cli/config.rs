@@ -57,5 +57,9 @@ fn shown(value: &Value) -> Json {
         Value::Texts(texts) => texts.clone().into(),
         Value::Integer(n) => (*n).into(),
         Value::Number(n) => json::decimal(*n),
+        Value::Map(rules) => rules
+            .iter()
+            .map(|rule| json::object([("when", rule.when.clone().into()), ("tests", rule.tests.clone().into())]))
+            .collect(),
     }
 }

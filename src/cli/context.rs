@@ -87,12 +87,21 @@ impl Context {
     /// # Errors
     /// As [`Context::config`].
     pub fn config_at(&self, root: &Path) -> Result<Config> {
+        self.config_of(read_text(&root.join(config::FILE_NAME))?.as_deref())
+    }
+
+    /// The configuration in force where the repository's file holds `text`; what `--config`, the
+    /// user's file and the environment say stays.
+    ///
+    /// # Errors
+    /// As [`Context::config`].
+    pub fn config_of(&self, text: Option<&str>) -> Result<Config> {
         let repository = match &self.global.config {
             Some(file) => Some(read_text(file)?.ok_or_else(|| {
                 Error::new(ErrorKind::Config, format!("no file `{}`", file.display()))
                     .hint("give an existing file to `--config`, or leave it out")
             })?),
-            None => read_text(&root.join(config::FILE_NAME))?,
+            None => text.map(str::to_owned),
         };
         let user = match user_file() {
             Some(file) => read_text(&file)?,

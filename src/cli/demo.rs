@@ -171,7 +171,7 @@ fn walk(session: Session, shop: &Path) -> Result<String> {
         };
         say(&format!("\n  \u{201c}{message}\u{201d}"));
         say(&typed(&format!("impact --diff {diff}")));
-        let (answer, _) = impact_of::of_diff(&session, &diff, &Options::default())?;
+        let (answer, _) = impact_of::of_diff(&session, &diff, &Options::default(), &|_| Ok(Some(Options::default())))?;
         for line in text::lines(&answer).iter().take_while(|line| !line.contains(" changed:")) {
             say(&format!("  {line}"));
         }

@@ -6,6 +6,7 @@ use clap::Args;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::context::Context;
 use crate::cli::output;
+use crate::impact;
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
@@ -16,23 +17,28 @@ pub struct ExplainArgs {
 pub fn run(_context: &Context, args: &ExplainArgs) -> Result<u8> {
     let Some(code) = &args.code else {
         let mut lines: String = ErrorKind::ALL.iter().map(|kind| format!("{}\n", head(*kind))).collect();
-        for (code, what, _) in PAGES {
+        for (code, what, _) in pages() {
             lines.push_str(&format!("{code}: {what}\n"));
         }
         output::print(&lines)?;
         return Ok(0);
     };
-    if let Some((code, what, text)) = PAGES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(code)) {
+    if let Some((code, what, text)) = pages().find(|(known, ..)| known.eq_ignore_ascii_case(code)) {
         output::print(&format!("{code}: {what}\n\n{text}\n"))?;
         return Ok(0);
     }
     let kind = ErrorKind::ALL.into_iter().find(|kind| kind.code().eq_ignore_ascii_case(code)).ok_or_else(|| {
-        let codes = ErrorKind::ALL.iter().map(|kind| kind.code()).chain(PAGES.iter().map(|(code, ..)| *code));
+        let codes = ErrorKind::ALL.iter().map(|kind| kind.code()).chain(pages().map(|(code, ..)| *code));
         let codes: Vec<&str> = codes.collect();
         Error::new(ErrorKind::Usage, format!("no code `{code}`")).hint(format!("codes are {}", codes.join(", ")))
     })?;
     output::print(&format!("{}\n\n{}\n", head(kind), text(kind)))?;
     Ok(0)
+}
+
+/// The codes that are not errors, those of impact answers last.
+fn pages() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
+    PAGES.iter().chain(impact::pages::PAGES)
 }
 
 /// The codes that are not errors: what each is, and what to do. Why a file of the tree is not

@@ -1,28 +1,41 @@
 //! `ratlas impact`: what a change or a target can break, and the tests to run for it.
 
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::path::RepoPath;
 use crate::cli::context::Context;
 use crate::cli::output;
 use crate::impact::answer::Answer;
-use crate::impact::policy::{OnUnknown, Policy};
+use crate::impact::policy::{OnUnknown, Options, Policy};
 use crate::impact::runners::{self, RunnerFormat};
-use crate::impact::{json as impact_json, text};
-use crate::report::json;
+use crate::impact::{forms, json as impact_json, junit, text};
+use crate::report::{json, sanitize};
 use crate::tools::impact_of;
 
 #[derive(Debug, Args)]
 pub struct ImpactArgs {
     /// A path, `path::name`, a qualified name or its end, or a sym_ handle
-    #[arg(required_unless_present = "diff", conflicts_with = "diff")]
+    #[arg(required_unless_present_any = ["diff", "base", "files_from"], conflicts_with_all = ["diff", "base", "files_from"])]
     target: Option<String>,
     /// The file a target is in, where its name alone is ambiguous
     #[arg(long)]
     file: Option<String>,
     /// `A...B` (from their merge base), `A..B`, `A` (to the tree on disk), or WORKTREE
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["base", "files_from"])]
     diff: Option<String>,
+    /// The revision to compare from, by its merge base with --head
+    #[arg(long, value_name = "REV", conflicts_with = "files_from")]
+    base: Option<String>,
+    /// The revision to compare to: HEAD by default, or WORKTREE
+    #[arg(long, value_name = "REV", requires = "base")]
+    head: Option<String>,
+    /// A file that lists changed paths, one a line, or `-` for stdin; only their names are used
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
     /// The form of the answer
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: ImpactFormat,
@@ -35,6 +48,15 @@ pub struct ImpactArgs {
     /// Print the chain of reasons of one selected test (its id, or its file)
     #[arg(long, value_name = "TEST")]
     why: Option<String>,
+    /// Print what keeps a test out (its id, or its file)
+    #[arg(long, value_name = "TEST", conflicts_with = "why")]
+    why_not: Option<String>,
+    /// Select all, and tell beside what would have been selected
+    #[arg(long)]
+    shadow: bool,
+    /// Hold the selection against a run's JUnit report; exit code 1 when it misses a failed test
+    #[arg(long, value_name = "JUNIT.XML")]
+    judge: Option<PathBuf>,
 }
 
 /// The forms of the answer.
@@ -44,6 +66,10 @@ enum ImpactFormat {
     Text,
     /// `ratlas.impact/1`
     Json,
+    /// Markdown, for a summary or a comment
+    Md,
+    /// `name=value` lines for $GITHUB_OUTPUT
+    Github,
     /// Test ids, one a line
     Tests,
     /// Arguments of pytest, one a line
@@ -72,24 +98,43 @@ enum Unknown {
 }
 
 pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
-    let mut options = context.config()?.impact();
-    options.on_unknown = match args.on_unknown {
-        Unknown::All => OnUnknown::All,
-        Unknown::Error => OnUnknown::Error,
-    };
-    if let Some(policy) = args.policy {
-        options.policy = match policy {
-            PolicyName::Safe => Policy::Safe,
-            PolicyName::Precise => Policy::Precise,
-            PolicyName::File => Policy::File,
+    let given = |mut options: Options| -> Result<Options> {
+        options.on_unknown = match args.on_unknown {
+            Unknown::All => OnUnknown::All,
+            Unknown::Error => OnUnknown::Error,
         };
-    }
-    options.is_off = is_off(std::env::var("RATLAS_SELECT").ok().as_deref())?;
+        if let Some(policy) = args.policy {
+            options.policy = match policy {
+                PolicyName::Safe => Policy::Safe,
+                PolicyName::Precise => Policy::Precise,
+                PolicyName::File => Policy::File,
+            };
+        }
+        options.is_off = is_off(std::env::var("RATLAS_SELECT").ok().as_deref())?;
+        options.is_shadow = args.shadow;
+        Ok(options)
+    };
+    let options = given(context.config()?.impact())?;
     let source = context.source()?;
-    let answer = match (&args.target, &args.diff) {
-        (_, Some(diff)) => impact_of::of_diff(&*source, diff, &options)?.0,
-        (Some(target), None) => impact_of::of_target(&*source.fresh()?, target, args.file.as_deref(), &options)?,
-        (None, None) => {
+    let diff = match (&args.diff, &args.base) {
+        (Some(diff), _) => Some(diff.clone()),
+        (None, Some(base)) => Some(format!("{base}...{}", args.head.as_deref().unwrap_or("HEAD"))),
+        (None, None) => None,
+    };
+    let answer = match (&args.target, &diff, &args.files_from) {
+        (_, Some(diff), _) => {
+            // A change does not soften its own gate: the base's rules hold.
+            let rules = |text: Option<&str>| match context.config_of(text) {
+                Ok(config) => given(config.impact()).map(Some),
+                // Rules of another version, which cannot be read.
+                Err(error) if error.kind == ErrorKind::Config => Ok(None),
+                Err(error) => Err(error),
+            };
+            impact_of::of_diff(&*source, diff, &options, &rules)?.0
+        }
+        (_, None, Some(file)) => impact_of::of_files(&*source.fresh()?, &read_paths(file)?, &options),
+        (Some(target), None, None) => impact_of::of_target(&*source.fresh()?, target, args.file.as_deref(), &options)?,
+        (None, None, None) => {
             return Err(Error::new(ErrorKind::Usage, "`impact` needs a target or `--diff`")
                 .hint("for uncommitted work: `ratlas impact --diff WORKTREE`"));
         }
@@ -98,6 +143,12 @@ pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
         let lines = text::why(&answer, test).ok_or_else(|| not_selected(test, &answer))?;
         output::print(&with_ends(lines))?;
         return Ok(0);
+    }
+    if let Some(test) = &args.why_not {
+        return why_not(test, &answer);
+    }
+    if let Some(report) = &args.judge {
+        return judge(&answer, report);
     }
     output::print(&print(&answer, args.format))?;
     Ok(0)
@@ -116,16 +167,72 @@ fn is_off(value: Option<&str>) -> Result<bool> {
     }
 }
 
+/// The paths that a list holds, each once, in order. Names end at a NUL where there is one.
+fn read_paths(file: &Path) -> Result<Vec<RepoPath>> {
+    let mut bytes = Vec::new();
+    let read = match file == Path::new("-") {
+        true => std::io::stdin().read_to_end(&mut bytes).map(|_| ()),
+        false => std::fs::read(file).map(|found| bytes = found),
+    };
+    read.map_err(|cause| Error::new(ErrorKind::Io, format!("cannot read `{}`", file.display())).source(cause))?;
+    let end = if bytes.contains(&0) { '\0' } else { '\n' };
+    let text = String::from_utf8_lossy(&bytes);
+    let mut paths = Vec::new();
+    for name in text.split(end).map(|name| name.trim_end_matches('\r')).filter(|name| !name.is_empty()) {
+        let path = RepoPath::new(name.strip_prefix("./").unwrap_or(name)).ok_or_else(|| {
+            Error::new(ErrorKind::Usage, format!("`{}` is no path within the repository", sanitize::line(name, 200)))
+                .hint("paths are relative to the root, with `/`, as `git diff --name-only` prints them")
+        })?;
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    Ok(paths)
+}
+
 fn not_selected(test: &str, answer: &Answer) -> Error {
     let n = answer.tests.len();
     Error::new(ErrorKind::CheckFailed, format!("`{test}` is not among the {n} selected tests"))
         .hint("`--why-not` says what keeps a test out; `--format tests` lists those that are in")
 }
 
+fn why_not(test: &str, answer: &Answer) -> Result<u8> {
+    if let Some(lines) = text::why_not(answer, test) {
+        output::print(&with_ends(lines))?;
+        return Ok(0);
+    }
+    if text::why(answer, test).is_some() {
+        return Err(Error::new(ErrorKind::CheckFailed, format!("`{test}` is selected"))
+            .hint("`--why` prints its chain of reasons"));
+    }
+    Err(Error::new(ErrorKind::UnknownTarget, format!("no test `{test}`"))
+        .hint("give its id as `--format tests` prints it, or its file"))
+}
+
+fn judge(answer: &Answer, report: &Path) -> Result<u8> {
+    let bytes = std::fs::read(report)
+        .map_err(|cause| Error::new(ErrorKind::Io, format!("cannot read `{}`", report.display())).source(cause))?;
+    let judgment = junit::judge(answer, &String::from_utf8_lossy(&bytes));
+    let mut lines = vec![format!(
+        "{} failed: {} selected, {} missed, {} unknown here",
+        judgment.caught.len() + judgment.missed.len() + judgment.unknown.len(),
+        judgment.caught.len(),
+        judgment.missed.len(),
+        judgment.unknown.len()
+    )];
+    for (word, ids) in [("missed", &judgment.missed), ("unknown", &judgment.unknown)] {
+        lines.extend(ids.iter().map(|id| format!("  {word}: {}", sanitize::line(id, 200))));
+    }
+    output::print(&with_ends(lines))?;
+    Ok(u8::from(!judgment.missed.is_empty()))
+}
+
 fn print(answer: &Answer, format: ImpactFormat) -> String {
     let runner = match format {
         ImpactFormat::Text => return with_ends(text::lines(answer)),
         ImpactFormat::Json => return json::compact(&impact_json::value(answer)) + "\n",
+        ImpactFormat::Md => return with_ends(forms::markdown(answer)),
+        ImpactFormat::Github => return with_ends(forms::github(answer)),
         ImpactFormat::Tests => RunnerFormat::Tests,
         ImpactFormat::Pytest => RunnerFormat::Pytest,
         ImpactFormat::Jest => RunnerFormat::Jest,

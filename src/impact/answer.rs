@@ -77,7 +77,7 @@ impl Note {
 pub struct ViaStep {
     pub from: String,
     pub to: String,
-    /// An edge kind, or `may_reach dispatch member registers sibling loads`.
+    /// An edge kind, or `may_reach dispatch member registers sibling loads runs_with computed_import map`.
     pub kind: &'static str,
     /// The file that says so, and the line; 0 where no line does.
     pub file: String,
@@ -95,10 +95,29 @@ pub struct SelectedTest {
     pub confidence: u64,
     /// Steps from the test to the change; `None` when it is run without a chain.
     pub distance: Option<u32>,
-    /// Why it is run: `changed`, `reached`, `imports`, `always`, `all`.
+    /// Why it is run: `changed`, `reached`, `imports`, `data`, `mapped`, `always`, `all`.
     pub because: &'static str,
     /// From the test to the change; empty when it is the change itself or has no chain.
     pub via: Vec<ViaStep>,
+}
+
+/// A test that is not run, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    pub id: String,
+    pub file: RepoPath,
+    /// `never_run imports_nothing_changed reaches_nothing_changed`.
+    pub because: &'static str,
+    /// The changed files among what it imports.
+    pub imports: Vec<RepoPath>,
+}
+
+/// A selection that was not acted on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shadow {
+    pub mode: Mode,
+    /// Sorted ids.
+    pub tests: Vec<String>,
 }
 
 /// A package with tests to run.
@@ -116,7 +135,7 @@ pub struct ChangedFile {
     pub path: RepoPath,
     pub base_path: Option<RepoPath>,
     pub status: FileStatus,
-    /// `symbols layout run_all data documentation unchanged_meaning file_reach`.
+    /// `symbols layout run_all data documentation unchanged_meaning file_reach dependencies mapped`.
     pub decision: &'static str,
 }
 
@@ -184,6 +203,10 @@ pub struct Answer {
     pub dependents: Vec<Dependent>,
     pub stats: Stats,
     pub warnings: Vec<Note>,
+    /// The tests that are not selected, in order of their ids.
+    pub left_out: Vec<LeftOut>,
+    /// Under `--shadow`: what would have been selected.
+    pub shadow: Option<Shadow>,
 }
 
 /// A confidence as a number in (0, 1] with at most 4 decimals.

@@ -62,6 +62,7 @@ pub(super) enum Because {
     Reached,
     Imports,
     Data,
+    Mapped,
     Always,
     All,
 }
@@ -73,6 +74,7 @@ impl Because {
             Because::Reached => "reached",
             Because::Imports => "imports",
             Because::Data => "data",
+            Because::Mapped => "mapped",
             Because::Always => "always",
             Because::All => "all",
         }
@@ -138,6 +140,18 @@ pub fn impact_of_target(head: &Atlas, targets: &[SymbolRef], options: &Options, 
     draft.finish(&ground, true)
 }
 
+/// What a change of some files of one tree can break, of which nothing but the names is known:
+/// whatever imports them, or names them.
+pub fn impact_of_files(head: &Atlas, paths: &[RepoPath], options: &Options, question: &str) -> Answer {
+    let ground = Ground::new(head, options);
+    let mut draft = Draft::new(&ground, options, question);
+    draft.judge_names(paths, &ground);
+    let found = draft.data_origins(&ground, &ground);
+    draft.list_symbols(&found, &ground, &ground);
+    draft.select_reached(&found, &TreeChange::default(), &ground, &ground);
+    draft.finish(&ground, !paths.is_empty())
+}
+
 /// The answer when the base cannot be found: all, with the reason.
 pub fn all_of(head: &Atlas, options: &Options, question: &str, code: ReasonCode, subject: &str) -> Answer {
     let ground = Ground::new(head, options);
@@ -182,6 +196,8 @@ impl<'o> Draft<'o> {
                 ..Stats::default()
             },
             warnings: Vec::new(),
+            left_out: Vec::new(),
+            shadow: None,
         };
         let mut draft = Draft {
             options,
@@ -229,6 +245,10 @@ impl<'o> Draft<'o> {
         self.tell_guesses(ground);
         self.blind_files(ground);
         let (always, never) = (globs(&self.options.always_run), globs(&self.options.never_run));
+        // Tests that leave their process run always, unless a map says for what.
+        let mapped: Vec<String> = self.options.map.iter().flat_map(|rule| rule.tests.clone()).collect();
+        let mapped = globs(&mapped);
+        self.select_mapped(ground);
         // Tests that leave their process may read what no code names, documents too.
         let n_seen = self.answer.files.iter().filter(|f| !matches!(f.decision, "layout" | "unchanged_meaning")).count();
         let has_effect = is_changed && (self.answer.files.is_empty() || n_seen > 0);
@@ -237,7 +257,8 @@ impl<'o> Draft<'o> {
         }
         for (at, test) in ground.tests.tests.iter().enumerate() {
             let path = view.file(test.file).path.as_str();
-            if has_effect && (test.reaches_out || always.is_match(path)) {
+            let reaches_out = test.reaches_out && !mapped.is_match(path);
+            if has_effect && (reaches_out || always.is_match(path)) {
                 self.select(at, Because::Always, None);
             }
             if never.is_match(path) {
@@ -250,6 +271,10 @@ impl<'o> Draft<'o> {
                 self.answer.reasons.push(Note::reason(ReasonCode::RatioReached, format!("{share:.2}")));
             }
         }
+        if self.options.is_shadow {
+            self.answer.shadow = Some(self.shadow(ground));
+            self.answer.reasons.push(Note::reason(ReasonCode::Shadow, ""));
+        }
         if !self.answer.reasons.is_empty() {
             self.answer.mode = Mode::All;
             for at in 0..ground.tests.tests.len() {
@@ -259,6 +284,7 @@ impl<'o> Draft<'o> {
             self.answer.mode = Mode::None;
             self.answer.reasons.push(self.why_none(is_changed));
         }
+        self.leave_out(ground, &never);
         self.write_tests(ground);
         self.answer.stats.n_changed_files = self.answer.files.len();
         self.answer.reasons.sort();
@@ -279,6 +305,74 @@ impl<'o> Draft<'o> {
             self.answer.causes.clear();
         }
         self.answer
+    }
+
+    /// The tests that a map of the rules names for a changed file.
+    fn select_mapped(&mut self, ground: &Ground<'_>) {
+        for rule in &self.options.map {
+            let (when, tests) = (globs(&rule.when), globs(&rule.tests));
+            let is_hit = |file: &&ChangedFile| {
+                !matches!(file.decision, "layout" | "unchanged_meaning")
+                    && (when.is_match(file.path.as_str())
+                        || file.base_path.as_ref().is_some_and(|path| when.is_match(path.as_str())))
+            };
+            let Some(changed) = self.answer.files.iter().find(is_hit).map(|file| file.path.to_string()) else {
+                continue;
+            };
+            for (at, test) in ground.tests.tests.iter().enumerate() {
+                let path = ground.atlas.view.file(test.file).path.as_str();
+                if tests.is_match(path) {
+                    let step = ViaStep {
+                        from: path.into(),
+                        to: changed.clone(),
+                        kind: "map",
+                        file: "ratlas.toml".into(),
+                        line: 0,
+                    };
+                    let chain = Chain { confidence: CERTAIN / 2, distance: 1, via: vec![step] };
+                    self.select(at, Because::Mapped, Some(chain));
+                }
+            }
+        }
+    }
+
+    /// What would have been selected.
+    fn shadow(&self, ground: &Ground<'_>) -> Shadow {
+        let is_all = !self.answer.reasons.is_empty();
+        let known = ground.tests.tests.iter().enumerate();
+        let tests: Vec<String> =
+            known.filter(|(at, _)| is_all || self.selection.contains_key(at)).map(|(_, t)| t.id.clone()).collect();
+        let mode = match (is_all, tests.is_empty()) {
+            (true, _) => Mode::All,
+            (false, true) => Mode::None,
+            (false, false) => Mode::Selected,
+        };
+        Shadow { mode, tests }
+    }
+
+    /// Lists the tests that are not selected, and what keeps each out.
+    fn leave_out(&mut self, ground: &Ground<'_>, never: &GlobSet) {
+        let view = &ground.atlas.view;
+        let changed: Vec<(&RepoPath, FileIdx)> =
+            self.answer.files.iter().filter_map(|f| Some((&f.path, view.find(f.path.as_str())?))).collect();
+        for (at, test) in ground.tests.tests.iter().enumerate() {
+            if self.selection.contains_key(&at) {
+                continue;
+            }
+            let path = &view.file(test.file).path;
+            let bit = ground.tests.files.binary_search(&test.file).unwrap_or_default();
+            let imports: Vec<RepoPath> = changed
+                .iter()
+                .filter(|(_, idx)| ground.closure.tests_of(*idx).has(bit))
+                .map(|(path, _)| (*path).clone())
+                .collect();
+            let because = match (never.is_match(path.as_str()), imports.is_empty()) {
+                (true, _) => "never_run",
+                (false, true) => "imports_nothing_changed",
+                (false, false) => "reaches_nothing_changed",
+            };
+            self.answer.left_out.push(LeftOut { id: test.id.clone(), file: path.clone(), because, imports });
+        }
     }
 
     /// Tests that could not be read, wholly or in part, may use what changed.
@@ -342,7 +436,8 @@ impl<'o> Draft<'o> {
         for file in &self.answer.files {
             let Some(idx) = view.find(file.path.as_str()) else { continue };
             let is_test = ground.tests.files.binary_search(&idx).is_ok();
-            if file.decision == "symbols" && !is_test && ground.closure.tests_of(idx).is_empty() {
+            if matches!(file.decision, "symbols" | "file_reach") && !is_test && ground.closure.tests_of(idx).is_empty()
+            {
                 hidden.get_or_insert_with(|| file.path.clone());
             }
         }

@@ -81,6 +81,16 @@ pub fn value(answer: &Answer) -> Value {
             ]),
         ),
         ("warnings", notes(&answer.warnings)),
+        (
+            "shadow",
+            match &answer.shadow {
+                Some(shadow) => object([
+                    ("mode", shadow.mode.as_str().into()),
+                    ("tests", shadow.tests.iter().map(|id| Value::from(id.as_str())).collect()),
+                ]),
+                None => Value::Null,
+            },
+        ),
     ])
 }
 

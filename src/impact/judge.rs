@@ -34,6 +34,47 @@ impl Draft<'_> {
         }
     }
 
+    /// Decides on files of which only the names are known.
+    pub(super) fn judge_names(&mut self, paths: &[RepoPath], ground: &Ground<'_>) {
+        let view = &ground.atlas.view;
+        let run_all = globs(&self.options.run_all);
+        for path in paths {
+            let code = view.find(path.as_str());
+            let other = view.others.iter().find(|other| other.path == *path);
+            let decision = if run_all.is_match(path.as_str()) {
+                self.answer.reasons.push(Note::reason(ReasonCode::RunAllRule, path.as_str()));
+                "run_all"
+            } else if code.is_none() && other.is_none() {
+                self.answer.reasons.push(Note::reason(ReasonCode::FileGone, path.as_str()));
+                "run_all"
+            } else {
+                match (classify(path, other.filter(|_| code.is_none()).map(|o| o.reason)), code) {
+                    (FileClass::RunAll(reason), _) => {
+                        self.answer.reasons.push(Note::reason(reason, path.as_str()));
+                        "run_all"
+                    }
+                    (FileClass::Code, Some(file)) => {
+                        self.select_closure((true, file), None, ground, ground);
+                        "file_reach"
+                    }
+                    (FileClass::Documentation, _) => {
+                        self.data.push((path.clone(), FileStatus::Modified, false));
+                        "documentation"
+                    }
+                    (FileClass::Data | FileClass::Code, _) => {
+                        self.data.push((path.clone(), FileStatus::Modified, true));
+                        "data"
+                    }
+                }
+            };
+            let status = FileStatus::Modified;
+            self.answer.files.push(ChangedFile { path: path.clone(), base_path: None, status, decision });
+        }
+        if self.options.max_changed_files.is_some_and(|max| paths.len() > max) {
+            self.answer.reasons.push(Note::reason(ReasonCode::TooManyFiles, paths.len().to_string()));
+        }
+    }
+
     pub(super) fn judge_file(
         &mut self,
         file: &FileChange,
@@ -70,6 +111,9 @@ impl Draft<'_> {
                 if !is_code && file.status == FileStatus::Modified && self.compare_packages(file, old, new, read) {
                     return "dependencies";
                 }
+                if code == ReasonCode::UnknownLanguage && self.is_mapped(&file.path) {
+                    return "mapped";
+                }
                 self.answer.reasons.push(Note::reason(code, file.path.as_str()));
                 "run_all"
             }
@@ -83,6 +127,11 @@ impl Draft<'_> {
             }
             FileClass::Code => self.judge_code(file, old, new),
         }
+    }
+
+    /// Whether a map of the rules says which tests a file stands for.
+    fn is_mapped(&self, path: &RepoPath) -> bool {
+        self.options.map.iter().any(|rule| globs(&rule.when).is_match(path.as_str()))
     }
 
     /// Compares a manifest or lockfile by package; whether its change reaches importers alone.
@@ -138,7 +187,9 @@ impl Draft<'_> {
                     });
                 }
             }
-            if is_data && !is_named {
+            if is_data && !is_named && self.is_mapped(&path) {
+                // The rules say which tests stand for it.
+            } else if is_data && !is_named {
                 self.select_beside(&path, new);
             } else if !is_data && !is_named {
                 self.n_ignored += 1;

@@ -47,6 +47,20 @@ pub enum OnUnknown {
     Error,
 }
 
+/// Tests that stand for files which no code leads from: `[[impact.map]]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MapRule {
+    /// Globs of changed files.
+    pub when: Vec<String>,
+    /// Globs of the test files that are then selected.
+    pub tests: Vec<String>,
+}
+
+/// Whether a text is a glob.
+pub fn is_glob(text: &str) -> bool {
+    globset::Glob::new(text).is_ok()
+}
+
 /// The choices of one question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -57,19 +71,24 @@ pub struct Options {
     /// Globs of test files that are always, or never, selected.
     pub always_run: Vec<String>,
     pub never_run: Vec<String>,
+    pub map: Vec<MapRule>,
     /// More changed files than this select all.
     pub max_changed_files: Option<usize>,
     /// A larger selected share of the tests than this selects all.
     pub max_ratio: Option<f64>,
     /// `RATLAS_SELECT=off`: all, whatever changed.
     pub is_off: bool,
+    /// All are to be run, and what would have been selected is told beside.
+    pub is_shadow: bool,
 }
 
 /// Why all is selected; the codes are stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReasonCode {
     SelectOff,
+    Shadow,
     BaseUnresolvable,
+    FileGone,
     RatlasConfig,
     Lockfile,
     Package,
@@ -88,9 +107,11 @@ pub enum ReasonCode {
 
 impl ReasonCode {
     /// All, in order.
-    pub const ALL: [ReasonCode; 16] = [
+    pub const ALL: [ReasonCode; 18] = [
         ReasonCode::SelectOff,
+        ReasonCode::Shadow,
         ReasonCode::BaseUnresolvable,
+        ReasonCode::FileGone,
         ReasonCode::RatlasConfig,
         ReasonCode::Lockfile,
         ReasonCode::Package,
@@ -111,7 +132,9 @@ impl ReasonCode {
     pub fn as_str(self) -> &'static str {
         match self {
             ReasonCode::SelectOff => "select_off",
+            ReasonCode::Shadow => "shadow",
             ReasonCode::BaseUnresolvable => "base_unresolvable",
+            ReasonCode::FileGone => "file_gone",
             ReasonCode::RatlasConfig => "ratlas_config",
             ReasonCode::Lockfile => "lockfile",
             ReasonCode::Package => "package",
@@ -133,6 +156,8 @@ impl ReasonCode {
     pub fn sentence(self) -> &'static str {
         match self {
             ReasonCode::SelectOff => "selection is switched off (RATLAS_SELECT=off)",
+            ReasonCode::Shadow => "all run, and what would have been selected is told beside (`--shadow`)",
+            ReasonCode::FileGone => "a changed file is not in the tree, and without a base nothing tells who used it",
             ReasonCode::BaseUnresolvable => "the base of the comparison cannot be found in this clone",
             ReasonCode::RatlasConfig => "the rules of selection themselves changed",
             ReasonCode::Lockfile => "the resolved dependencies changed, and cannot be compared by package",

@@ -96,6 +96,9 @@ pub enum Guess {
 }
 
 impl Guess {
+    /// All, in order.
+    pub const ALL: [Guess; 2] = [Guess::OutsideDecorator, Guess::KeptValue];
+
     /// The code in outputs.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -93,6 +93,7 @@ fn because(test: &SelectedTest) -> String {
         },
         "imports" => "imports a changed file".to_string(),
         "data" => "beside a changed data file".to_string(),
+        "mapped" => "named by a map for a changed file".to_string(),
         "always" => "leaves its process, always run".to_string(),
         other => other.to_string(),
     }
@@ -209,6 +210,26 @@ pub fn why(answer: &Answer, test: &str) -> Option<Vec<String>> {
             out.push(format!("  {}", line(&step.from, MAX_CHARS)));
             out.push(format!("    {} {}  ({place}{site})", step.kind, line(&step.to, MAX_CHARS)));
         }
+    }
+    Some(out)
+}
+
+/// What keeps one test out; `None` when no test that is left out has that id or file.
+pub fn why_not(answer: &Answer, test: &str) -> Option<Vec<String>> {
+    let found: Vec<_> =
+        answer.left_out.iter().filter(|t| t.id == test || t.file.as_str() == test || t.id.ends_with(test)).collect();
+    if found.is_empty() {
+        return None;
+    }
+    let mut out = Vec::new();
+    for test in found.into_iter().take(MAX_ROWS) {
+        let because = match test.because {
+            "never_run" => "a rule of `[impact] never_run` matches its file",
+            "imports_nothing_changed" => "its imports, followed to the end, hold no changed file",
+            _ => "it imports what changed, and nothing that it runs names a changed symbol",
+        };
+        out.push(format!("{}: left out, {because}", line(&test.id, MAX_CHARS)));
+        push_rows(test.imports.iter().map(|path| format!("imports {}", line(path.as_str(), MAX_CHARS))), &mut out);
     }
     Some(out)
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::atlas::{Atlas, AtlasSource};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::impact::answer::Answer as Impact;
-use crate::impact::decide::{all_of, impact_of_diff, impact_of_target};
+use crate::impact::decide::{all_of, impact_of_diff, impact_of_files, impact_of_target};
 use crate::impact::policy::{OnUnknown, Options, Policy, ReasonCode};
 use crate::impact::{answer, json as impact_json, text};
 use crate::report::sanitize;
@@ -53,7 +53,11 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
             let atlas = desk.atlas(given)?;
             (of_target(&atlas, name, given.text("file"), &options)?, atlas)
         }
-        (None, Some(diff)) => of_diff(&*desk.source, diff, &options)?,
+        (None, Some(diff)) => {
+            let now = desk.source.fresh()?;
+            let rules = |text: Option<&str>| Ok((rules_text(&now).as_deref() == text).then(|| options.clone()));
+            of_diff(&*desk.source, diff, &options, &rules)?
+        }
         _ => {
             return Err(Error::new(ErrorKind::Usage, "`impact_of` takes either `target` or `diff`")
                 .hint("for uncommitted work: `diff` = `WORKTREE`"));
@@ -177,12 +181,31 @@ fn misspelled(diff: &str, error: Error) -> Error {
     }
 }
 
-/// What a diff can break, and the head's atlas. A base that cannot be found selects all, with the
-/// reason, unless the options ask for the error.
+/// Gives the options where the repository's `ratlas.toml` holds a text (`None`: there is none);
+/// none where they cannot be told.
+pub type RulesOf<'a> = &'a dyn Fn(Option<&str>) -> Result<Option<Options>>;
+
+fn rules_text(atlas: &Atlas) -> Option<String> {
+    let path = crate::base::path::RepoPath::new("ratlas.toml")?;
+    atlas.view.config.get(&path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// What a change of the named files can break, in the tree as it is now.
+pub fn of_files(atlas: &Atlas, paths: &[crate::base::path::RepoPath], options: &Options) -> Impact {
+    impact_of_files(atlas, paths, options, &format!("{} named files", paths.len()))
+}
+
+/// What a diff can break, and the head's atlas. The rules are the base's. A base that cannot be
+/// found selects all, with the reason, unless the options ask for the error.
 ///
 /// # Errors
 /// `UnknownRevision` for the head, and for the base under `OnUnknown::Error`; what the source gives.
-pub fn of_diff(source: &dyn AtlasSource, diff: &str, options: &Options) -> Result<(Impact, std::sync::Arc<Atlas>)> {
+pub fn of_diff(
+    source: &dyn AtlasSource,
+    diff: &str,
+    options: &Options,
+    rules: RulesOf<'_>,
+) -> Result<(Impact, std::sync::Arc<Atlas>)> {
     let diff = diff.trim();
     if diff.is_empty() || diff.starts_with("..") {
         // An unset variable of a pipeline must not turn into an empty change.
@@ -213,7 +236,11 @@ pub fn of_diff(source: &dyn AtlasSource, diff: &str, options: &Options) -> Resul
     };
     let read =
         |is_head: bool, path: &crate::base::path::RepoPath| source.read(if is_head { &head } else { &base }, path).ok();
-    Ok((impact_of_diff(&base, &head, &read, options, diff), head))
+    let Some(options) = rules(rules_text(&base).as_deref())? else {
+        let subject = "the base's ratlas.toml is not the one that was read";
+        return Ok((all_of(&head, options, diff, ReasonCode::RatlasConfig, subject), head));
+    };
+    Ok((impact_of_diff(&base, &head, &read, &options, diff), head))
 }
 
 #[cfg(test)]

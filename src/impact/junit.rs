@@ -1,0 +1,140 @@
+//! What a selection would have missed: an answer held against a run's report in JUnit's XML.
+
+use std::collections::BTreeSet;
+
+use crate::impact::answer::Answer;
+
+/// A test of a report.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reported {
+    pub class: String,
+    pub name: String,
+    pub file: String,
+}
+
+/// How a selection stands against a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judgment {
+    /// Sorted ids of failed tests that are selected.
+    pub caught: BTreeSet<String>,
+    /// Failed tests that are known and were left out.
+    pub missed: BTreeSet<String>,
+    /// Failed tests that no known test stands for, as the report writes them.
+    pub unknown: BTreeSet<String>,
+}
+
+/// Holds an answer against the failed tests of a report. Under `--shadow`, what would have been
+/// selected is judged.
+pub fn judge(answer: &Answer, xml: &str) -> Judgment {
+    let ids: Vec<&str> = match &answer.shadow {
+        Some(shadow) => shadow.tests.iter().map(String::as_str).collect(),
+        None => answer.tests.iter().map(|t| t.id.as_str()).collect(),
+    };
+    let selected: BTreeSet<&str> = ids.into_iter().collect();
+    let known: Vec<&str> =
+        answer.tests.iter().map(|t| t.id.as_str()).chain(answer.left_out.iter().map(|t| t.id.as_str())).collect();
+    let mut out = Judgment::default();
+    for failed in failures(xml) {
+        let found: Vec<&str> = known.iter().copied().filter(|id| stands_for(id, &failed)).collect();
+        match (found.iter().find(|id| selected.contains(**id)), found.first()) {
+            (Some(id), _) => out.caught.insert((*id).to_string()),
+            (None, Some(id)) => out.missed.insert((*id).to_string()),
+            (None, None) => out.unknown.insert(format!("{} {}", failed.class, failed.name).trim().to_string()),
+        };
+    }
+    out
+}
+
+/// Whether a test's id is the one that a report writes as class and name.
+fn stands_for(id: &str, test: &Reported) -> bool {
+    // Parameters stand behind a name in brackets or parentheses.
+    let bare = test.name.split(['[', '(']).next().unwrap_or(&test.name).trim_end();
+    if let Some((class, method)) = id.split_once('#') {
+        return class == test.class.trim() && (method == bare || method == test.name);
+    }
+    if let Some((path, names)) = id.split_once("::") {
+        let dotted = path.trim_end_matches(".py").replace('/', ".");
+        let (class, name) = names.rsplit_once("::").unwrap_or(("", names));
+        let whole = if class.is_empty() { dotted } else { format!("{dotted}.{}", class.replace("::", ".")) };
+        let is_class = test.class == whole
+            || whole.ends_with(&format!(".{}", test.class))
+            || test.class.ends_with(&format!(".{whole}"));
+        return name == bare && is_class;
+    }
+    let Some((path, titles)) = id.split_once(" > ") else { return id == test.file || test.class.contains(id) };
+    // Jest writes titles joined by blanks, Vitest by ` > `, either in the name or in the class.
+    let joined = titles.replace(" > ", " ");
+    let written = [test.name.clone(), format!("{} {}", test.class, test.name)].map(|t| t.replace(" > ", " "));
+    let is_file = [&test.file, &test.class].into_iter().any(|text| text.ends_with(path)) || !test.file.contains('.');
+    is_file && written.iter().any(|text| *text == joined || text.ends_with(&format!(" {joined}")))
+}
+
+/// The failed tests of a report, in its order. Text that is no such report holds none.
+pub fn failures(xml: &str) -> Vec<Reported> {
+    let mut out = Vec::new();
+    let mut rest = xml;
+    while let Some((_, after)) = rest.split_once("<testcase") {
+        let end = tag_end(after);
+        let (tag, tail) = after.split_at(end);
+        let is_closed = tag.ends_with('/');
+        let body = if is_closed { "" } else { tail.split("</testcase>").next().unwrap_or("") };
+        if body.contains("<failure") || body.contains("<error") {
+            let value = |name: &str| attribute(tag, name);
+            out.push(Reported { class: value("classname"), name: value("name"), file: value("file") });
+        }
+        rest = tail;
+    }
+    out
+}
+
+/// Where a tag ends: at the first `>` outside of quotes.
+fn tag_end(text: &str) -> usize {
+    let mut quote = None;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            (None, '>') => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn attribute(tag: &str, name: &str) -> String {
+    for quote in ['"', '\''] {
+        let start = format!(" {name}={quote}");
+        if let Some((_, after)) = tag.split_once(start.as_str()) {
+            let value = after.split(quote).next().unwrap_or("");
+            let texts = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+            return texts.iter().fold(value.to_string(), |text, (from, to)| text.replace(from, to));
+        }
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reported, failures, stands_for};
+
+    #[test]
+    fn reports_of_each_runner_are_read() {
+        let xml = "<testsuite>\n<testcase classname=\"tests.test_a.TestX\" name=\"test_y[1]\" time=\"0\"><failure message=\"a &gt; b\"/></testcase>\n<testcase classname=\"x\" name='ok > fine'/><testcase name=\"z\" classname=\"p.C\"><error/></testcase></testsuite>";
+        let found = failures(xml);
+        assert_eq!(found.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["test_y[1]", "z"]);
+        assert!(stands_for("tests/test_a.py::TestX::test_y", &found[0]));
+        assert!(!stands_for("tests/test_b.py::TestX::test_y", &found[0]));
+        assert!(stands_for("p.C#z", &found[1]));
+        let jest = Reported { class: "outer inner".into(), name: "outer inner".into(), file: "".into() };
+        assert!(stands_for("src/a.test.ts > outer > inner", &jest));
+        let vitest = Reported { class: "src/a.test.ts".into(), name: "outer > inner".into(), file: "".into() };
+        assert!(stands_for("src/a.test.ts > outer > inner", &vitest));
+    }
+
+    #[test]
+    fn text_that_is_no_report_holds_nothing() {
+        for text in ["", "<testcase", "<testcase name=\"a", "<testcase name=\"a\">", "\u{0}<testcase/>"] {
+            assert!(failures(text).is_empty(), "{text:?}");
+        }
+    }
+}

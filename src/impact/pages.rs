@@ -1,0 +1,147 @@
+//! The codes of impact answers in words, for `ratlas explain`: what each is, and what to do.
+
+/// Code, what it is, what follows: reasons for all, reasons for none, causes of a lower bound,
+/// warnings.
+pub const PAGES: &[(&str, &str, &str)] = &[
+    (
+        "select_off",
+        "selection is switched off",
+        "`RATLAS_SELECT=off` is set, so all tests are selected. Take it away to select by the change.",
+    ),
+    (
+        "shadow",
+        "all tests run, the selection is told beside",
+        "`--shadow` adds what would have been selected (`shadow` in JSON); `--judge JUNIT.XML` says what it would\nhave missed. So a team learns whether to trust selection before it acts on it.",
+    ),
+    (
+        "base_unresolvable",
+        "the base of the comparison is not in this clone",
+        "A shallow clone, a typo, or no common ancestor. Fetch more (`git fetch --deepen=100`, `fetch-depth: 0` in\na workflow); `--on-unknown error` fails with exit code 3 in place of selecting all.",
+    ),
+    (
+        "file_gone",
+        "a named file is not in the tree",
+        "`--files-from` gives names only, and who used a deleted file is known from a base. Use `--diff` for\ndeletions.",
+    ),
+    (
+        "ratlas_config",
+        "the rules of selection changed",
+        "A change cannot soften its own gate: a changed ratlas.toml selects all, and rules are read from the base.",
+    ),
+    (
+        "lockfile",
+        "resolved dependencies changed and cannot be compared by package",
+        "npm, pnpm, yarn, uv, Poetry, PDM, pip and Gradle files are compared by package; other formats, and\ndifferences in anything but packages, select all.",
+    ),
+    (
+        "package",
+        "a changed package that every test may depend on",
+        "Runners and compilers (pytest, jest, vitest, typescript …) carry all tests; of a package that no file\nimports (a plugin) nothing tells whom it reaches. Tools that only judge code (linters) select nothing.",
+    ),
+    (
+        "build_file",
+        "a build file changed",
+        "What it does to tests is not known. White space and metadata of manifests are no change, and changed\npackages of a manifest reach their importers alone.",
+    ),
+    (
+        "runner_config",
+        "the configuration of a test runner changed",
+        "It decides which tests there are and how they run.",
+    ),
+    ("ci_config", "the pipeline that runs the tests changed", "The run itself is what is to be tested then."),
+    (
+        "unknown_language",
+        "a source of a language that is not indexed changed",
+        "Nothing is known of who uses it. A `[[impact.map]]` with `when` and `tests` says which tests stand for it.",
+    ),
+    (
+        "skipped_source",
+        "a source that is not indexed changed",
+        "Too large, generated, binary or unreadable: `ratlas status` says which and why.",
+    ),
+    (
+        "private_file",
+        "a private file changed, which is never opened",
+        "`.env*`, keys, `secrets/`: what it holds is not looked at, so all tests are selected.",
+    ),
+    ("submodule", "a submodule points elsewhere", "The files of a submodule are another repository's."),
+    (
+        "parse_failure",
+        "a changed file does not parse",
+        "A file that parsed in the base and does not now selects all; one that parsed in neither selects the tests\nthat import it, as a lower bound.",
+    ),
+    ("run_all_rule", "a rule of `[impact] run_all` matches", "The globs are in the base's ratlas.toml."),
+    (
+        "too_many_files",
+        "more files changed than `[impact] max_changed_files`",
+        "One full run is cheaper than a long selection.",
+    ),
+    ("ratio_reached", "more is selected than `[impact] max_ratio`", "One full run is cheaper than a large selection."),
+    ("nothing_changed", "the two trees are equal", "There is nothing to run."),
+    (
+        "documentation_only",
+        "only documentation and tooling changed",
+        "Prose, and files of linters, editors and the forge, that no code names.",
+    ),
+    (
+        "layout_only",
+        "only layout and comments changed",
+        "Comments that act (`# type: ignore`, `@jest-environment` …) count as changes, others do not.",
+    ),
+    ("no_effect", "nothing that code or tests can see changed", "Layout, metadata of manifests, documents."),
+    (
+        "no_test_reaches",
+        "no test reaches what changed",
+        "As a reason: none reaches or imports it. As a warning: none reaches the symbol, so the tests that import\nits file are selected.",
+    ),
+    (
+        "policy_precise",
+        "unproved links are not followed",
+        "`--policy precise` follows proved and likely links only; `safe` follows all.",
+    ),
+    (
+        "outside_decorator",
+        "what a decorator from outside does is taken for granted",
+        "`@lib.command` is taken to give the function back under its own name. If it registers it somewhere that\nruns it, name the tests in `[[impact.map]]`.",
+    ),
+    (
+        "kept_value",
+        "what is handed to a register is taken to be kept there",
+        "A call whose name says that it stores (`append`, `add_…`) is taken not to run what it is given.",
+    ),
+    (
+        "unnamed_data",
+        "a data file that nothing names changed",
+        "No string of the code ends in its name, and neither tests nor code lie in its folder or in those around\nit. If tests read it, say which in `[[impact.map]]`.",
+    ),
+    (
+        "skipped_test",
+        "a test file was not read",
+        "It is too large, generated or unreadable, and may use what changed: run it.",
+    ),
+    ("damaged_test", "a test file does not parse whole", "Tests in its damaged lines are not seen."),
+    (
+        "computed_import",
+        "a file is loaded by a computed name",
+        "A changed file that no test imports may be what a computed import loads; the tests that import the code\nwith such an import are selected.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::PAGES;
+    use crate::impact::policy::ReasonCode;
+    use crate::impact::step::Guess;
+
+    #[test]
+    fn every_code_has_its_page() {
+        let codes = ReasonCode::ALL.map(ReasonCode::as_str).into_iter().chain(Guess::ALL.map(Guess::as_str));
+        for code in codes {
+            assert!(PAGES.iter().any(|(known, ..)| *known == code), "`{code}` has no page");
+        }
+        let mut names: Vec<&str> = PAGES.iter().map(|(code, ..)| *code).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), PAGES.len());
+    }
+}
