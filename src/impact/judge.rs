@@ -171,7 +171,8 @@ impl Draft<'_> {
         for (path, status, is_data) in std::mem::take(&mut self.data) {
             let mut is_named = false;
             for (ground, is_head) in [(new, true), (old, false)] {
-                if !is_head && status == FileStatus::Added {
+                // One tree alone is asked about once.
+                if !is_head && (status == FileStatus::Added || std::ptr::eq(old, new)) {
                     continue;
                 }
                 for at in names_file(ground.side(), &path) {
