@@ -86,6 +86,12 @@ impl Session<'_, '_> {
         if !type_args.is_empty() {
             return self.call_with_types(&callees, &args, &type_args, place);
         }
+        if family == Family::Python {
+            return callees.non_null().flat_map(|callee| {
+                let arranged = self.arranged(callee, expr, &args, place);
+                self.call_one(callee, arranged.as_deref().unwrap_or(&args), place)
+            });
+        }
         self.call_result(&callees, &args, place)
     }
 

@@ -1,6 +1,7 @@
 //! The graph: facts linked across files, with evidence and confidence.
 
 pub mod aliases;
+pub mod arguments;
 pub mod attributes;
 pub mod bindings;
 pub mod builtins;
