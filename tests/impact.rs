@@ -127,6 +127,89 @@ def test_other():
     assert other() == 1
 ";
 
+    /// What runs when a module is imported breaks whoever imports it, whatever else it names.
+    #[test]
+    fn what_runs_as_classes_and_functions_are_made_reaches_every_importer() {
+        let case = |helper: &str| {
+            format!(
+                "
+//- p/__init__.py
+//- p/tools.py
+def {helper}():
+-|    return 1
++|    raise ValueError
+def plain():
+    return 2
+class Meta(type):
+    def __new__(mcs, name, bases, space):
+        tagged()
+        return super().__new__(mcs, name, bases, space)
+class Named:
+    def __set_name__(self, owner, name):
+        named()
+def tagged():
+    pass
+def named():
+    pass
+//- p/a.py
+from p.tools import Meta, Named, given
+class Model(metaclass=Meta):
+    field = Named()
+def keep(x=given()):
+    return 2
+def other():
+    return 3
+//- p/b.py
+from p.tools import plain
+def far():
+    return plain()
+//- tests/test_a.py
+from p import a
+def test_a():
+    assert a.other() == 3
+//- tests/test_b.py
+from p.b import far
+def test_b():
+    assert far() == 2
+//- tests/test_{helper}.py
+from p.tools import {helper}
+def test_it():
+    {helper}()
+"
+            )
+        };
+        for helper in ["tagged", "named", "given"] {
+            let empty = format!("def {helper}():\n    pass\n");
+            let text = case(helper).replace(&empty, "");
+            let expected = format!("tests/test_{helper}.py::test_it");
+            let mut all = vec!["tests/test_a.py::test_a", expected.as_str()];
+            all.sort_unstable();
+            check(&text, &all);
+        }
+    }
+
+    #[test]
+    fn a_module_imported_by_a_constant_name_is_that_module() {
+        let found = selected(&answer(
+            "
+//- p/__init__.py
+//- p/a.py
+def cal():
+-|    return 4
++|    return 5
+def other():
+    return 6
+//- tests/test_a.py
+import importlib
+def test_cal():
+    assert importlib.import_module('p.a').cal() == 4
+def test_other():
+    assert importlib.import_module('p.a').other() == 6
+",
+        ));
+        assert!(found.iter().any(|id| id == "tests/test_a.py::test_cal"), "{found:?}");
+    }
+
     #[test]
     fn a_body_selects_what_calls_it_and_nothing_else() {
         check(&SHOP.replace("    return 19", "-|    return 19\n+|    return 20"), &["tests/test_tax.py::test_tax"]);

@@ -50,6 +50,12 @@ impl Session<'_, '_> {
                 _ => {}
             }
         }
+        if family == Family::Python
+            && text == "import_module"
+            && let Some(module) = self.module_by_name(expr, place)
+        {
+            return module;
+        }
         if family == Family::Java {
             return self.java_call(expr, place);
         }
@@ -93,6 +99,20 @@ impl Session<'_, '_> {
             });
         }
         self.call_result(&callees, &args, place)
+    }
+
+    /// What `importlib.import_module("a.b")` gives; `None` for a computed name.
+    fn module_by_name(&mut self, expr: ExprId, place: Place) -> Option<Set> {
+        let at = self.shared.names.view.file(place.file);
+        let path = at.facts.operand(expr, 1)?;
+        let row = at.facts.expr(path);
+        let name = row.name.filter(|_| row.kind == ExprKind::Path)?;
+        let view = self.shared.names.view;
+        match self.shared.modules.specifier(view, &at.path, at.dialect, 0, at.facts.name(name)) {
+            Target::File(file) => Some(Set::one(Value::Module(file))),
+            Target::External(name) => Some(Set::one(Value::External(name))),
+            Target::Namespace(_) | Target::Missing => None,
+        }
     }
 
     /// What `require("m")` gives.

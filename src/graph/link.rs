@@ -229,8 +229,27 @@ impl Linker<'_, '_> {
                 line: reference.line,
                 test_block: facts.scope(reference.scope).test_block,
             };
+            let n_before = self.link.edges.len();
             self.by_word_or_facts(reference, site);
+            self.run_around(reference, site, n_before);
             seen(row, reference, &mut self.link);
+        }
+    }
+
+    /// Python evaluates a parameter's default where the function is defined, when that code runs:
+    /// calls in it are calls of the code around as well.
+    fn run_around(&mut self, reference: &Reference, site: Site, n_before: usize) {
+        let facts = self.facts();
+        let around = facts.scope(reference.scope).owner;
+        let is_default = reference.kind == RefKind::Call
+            && Family::of(facts.dialect) == Family::Python
+            && around != site.from.symbol
+            && facts.symbol(site.from.symbol).kind.is_function()
+            && facts.symbol(site.from.symbol).declared_in == reference.scope;
+        if is_default {
+            let from = SymbolRef { file: self.file, symbol: around };
+            let calls: Vec<Edge> = self.link.edges[n_before..].to_vec();
+            self.link.edges.extend(calls.into_iter().map(|edge| Edge { from, ..edge }));
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use crate::atlas::Atlas;
-use crate::base::dialect::Dialect;
+use crate::base::dialect::{Dialect, LanguageName};
 use crate::base::path::RepoPath;
 use crate::facts::delta::Changes;
 use crate::facts::model::Status;
@@ -275,6 +275,9 @@ impl<'o> Draft<'o> {
             self.answer.shadow = Some(self.shadow(ground));
             self.answer.reasons.push(Note::reason(ReasonCode::Shadow, ""));
         }
+        if self.selection.is_empty() && self.answer.reasons.is_empty() {
+            self.untested(ground);
+        }
         if !self.answer.reasons.is_empty() {
             self.answer.mode = Mode::All;
             for at in 0..ground.tests.tests.len() {
@@ -407,6 +410,20 @@ impl<'o> Draft<'o> {
     fn n_effective(&self) -> usize {
         let is_idle = |decision: &str| matches!(decision, "layout" | "documentation" | "unchanged_meaning");
         self.answer.files.iter().filter(|f| !is_idle(f.decision)).count()
+    }
+
+    /// Code of a language of which no test is known here: "none" would say that nothing breaks.
+    fn untested(&mut self, ground: &Ground<'_>) {
+        let view = &ground.atlas.view;
+        let tested: Vec<LanguageName> = ground.tests.files.iter().map(|f| view.file(*f).dialect.language()).collect();
+        let untested = self.answer.files.iter().find(|file| {
+            let dialect = Dialect::of_file_name(file.path.file_name());
+            dialect.is_some_and(|dialect| !tested.iter().any(|other| other.shares_names_with(dialect.language())))
+                && matches!(file.decision, "symbols" | "file_reach")
+        });
+        if let Some(file) = untested {
+            self.answer.reasons.push(Note::reason(ReasonCode::NoTestsKnown, file.path.as_str()));
+        }
     }
 
     fn why_none(&self, is_changed: bool) -> Note {

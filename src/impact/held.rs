@@ -325,6 +325,11 @@ impl Steps<'_> {
                     && !matches!(facts.name(symbol.name), "run" | "main")
                     && self.is_handed_out(owner),
             };
+            for class in self.made_by(owner, facts.name(symbol.name)) {
+                let other = self.view.facts(class.file);
+                let to = SymbolRef { symbol: code::runner_of(other, class.symbol), ..class };
+                self.push(to, Why::Member, MEMBER, other.symbol(class.symbol).start_line, out);
+            }
             match code::member_use(facts, at.symbol, outside) {
                 code::MemberUse::Named => {}
                 code::MemberUse::WithClass => self.with_class(owner, Some(at.symbol), out),
@@ -342,6 +347,44 @@ impl Steps<'_> {
             // An object literal is handed around as a whole.
             self.push(owner, Why::Member, MEMBER, symbol.start_line, out);
         }
+    }
+
+    /// The Python classes whose making runs a method of `owner`: those that it is the metaclass of,
+    /// with what is below them, and those that hold an instance of it which is told its name.
+    fn made_by(&self, owner: SymbolRef, method: &str) -> BTreeSet<SymbolRef> {
+        let mut made = BTreeSet::new();
+        if !matches!(method, "__new__" | "__init__" | "__prepare__" | "__set_name__") {
+            return made;
+        }
+        let mut owners = self.subclasses(owner);
+        owners.insert(owner);
+        for edge in owners.iter().flat_map(|class| self.edges_to_class(*class)) {
+            let facts = self.view.facts(edge.from.file);
+            if !is_python(facts) || !facts.symbol(edge.from.symbol).kind.is_class() {
+                continue;
+            }
+            if method == "__set_name__" {
+                if edge.kind == EdgeKind::Calls {
+                    made.insert(edge.from);
+                }
+                continue;
+            }
+            let start = facts.heritage.partition_point(|row| row.owner < edge.from.symbol);
+            let own = facts.heritage[start..].iter().take_while(|row| row.owner == edge.from.symbol);
+            if own.into_iter().any(|row| row.kind == HeritageKind::Metaclass && row.line == edge.line) {
+                made.extend(self.subclasses(edge.from));
+                made.insert(edge.from);
+            }
+        }
+        made
+    }
+
+    /// The edges to a class or to its own constructor.
+    fn edges_to_class(&self, class: SymbolRef) -> impl Iterator<Item = &Edge> {
+        let facts = self.view.facts(class.file);
+        let constructors = members(facts, class.symbol).filter(|member| is_constructor(facts, *member));
+        let targets: Vec<SymbolRef> = constructors.map(|symbol| SymbolRef { symbol, ..class }).chain([class]).collect();
+        targets.into_iter().flat_map(|to| self.graph.edges_to(to))
     }
 
     /// The classes below this one, at any depth.

@@ -24,6 +24,11 @@ pub const PAGES: &[(&str, &str, &str)] = &[
         "`--files-from` gives names only, and who used a deleted file is known from a base. Use `--diff` for\ndeletions.",
     ),
     (
+        "no_tests_known",
+        "code changed in a language of which no test is recognized here",
+        "Its runner, or the place of its tests, is none that ratlas knows; to say that nothing breaks would be a guess.\nIf there are none, `[impact] max_ratio` or the pipeline decides; else tell us the runner.",
+    ),
+    (
         "ratlas_config",
         "the rules of selection changed",
         "A change cannot soften its own gate: a changed ratlas.toml selects all, and rules are read from the base.",

@@ -89,6 +89,7 @@ pub enum ReasonCode {
     Shadow,
     BaseUnresolvable,
     FileGone,
+    NoTestsKnown,
     RatlasConfig,
     Lockfile,
     Package,
@@ -107,11 +108,12 @@ pub enum ReasonCode {
 
 impl ReasonCode {
     /// All, in order.
-    pub const ALL: [ReasonCode; 18] = [
+    pub const ALL: [ReasonCode; 19] = [
         ReasonCode::SelectOff,
         ReasonCode::Shadow,
         ReasonCode::BaseUnresolvable,
         ReasonCode::FileGone,
+        ReasonCode::NoTestsKnown,
         ReasonCode::RatlasConfig,
         ReasonCode::Lockfile,
         ReasonCode::Package,
@@ -135,6 +137,7 @@ impl ReasonCode {
             ReasonCode::Shadow => "shadow",
             ReasonCode::BaseUnresolvable => "base_unresolvable",
             ReasonCode::FileGone => "file_gone",
+            ReasonCode::NoTestsKnown => "no_tests_known",
             ReasonCode::RatlasConfig => "ratlas_config",
             ReasonCode::Lockfile => "lockfile",
             ReasonCode::Package => "package",
@@ -157,6 +160,7 @@ impl ReasonCode {
         match self {
             ReasonCode::SelectOff => "selection is switched off (RATLAS_SELECT=off)",
             ReasonCode::Shadow => "all run, and what would have been selected is told beside (`--shadow`)",
+            ReasonCode::NoTestsKnown => "code changed in a language of which no test is recognized here",
             ReasonCode::FileGone => "a changed file is not in the tree, and without a base nothing tells who used it",
             ReasonCode::BaseUnresolvable => "the base of the comparison cannot be found in this clone",
             ReasonCode::RatlasConfig => "the rules of selection themselves changed",
