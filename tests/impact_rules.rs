@@ -165,7 +165,7 @@ fn violations(value: &Value, schema: &Value, at: &str, out: &mut Vec<String>) {
 
 #[test]
 fn answers_keep_their_schema() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/impact.schema.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/impact/answer.schema.json");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(schema["title"], json::SCHEMA);
     let shadow = Options { is_shadow: true, ..Options::default() };
