@@ -194,11 +194,19 @@ impl Session<'_, '_> {
                     args.first().map_or_else(Set::unknown, |function| self.call_result(function, &parts, place));
                 Set::external("iter", &[given])
             }
-            Value::External(path) => builtins::call(family, path, args),
+            Value::External(path) => {
+                let known = if family == Family::Java { self.library_static_call(path, args, place) } else { None };
+                known.unwrap_or_else(|| builtins::call(family, path, args))
+            }
             Value::ExternalInstance(name, own) if matches!(&**name, "type" | "ref") && family == Family::Python => {
                 own.first().cloned().unwrap_or_default()
             }
             Value::ExternalInstance(name, own) => {
+                if family == Family::Java
+                    && let Some(known) = self.library_call(name, own, args, place)
+                {
+                    return known;
+                }
                 let mut by_lambda = |at: usize| match args.get(at) {
                     Some(set) => self.call_result(set, &[], place),
                     None => Set::unknown(),
@@ -215,7 +223,7 @@ impl Session<'_, '_> {
     }
 
     /// An instance of a class, its type parameters filled from constructor arguments.
-    fn constructed(&mut self, class: SymbolRef, args: &[Set]) -> Set {
+    pub fn constructed(&mut self, class: SymbolRef, args: &[Set]) -> Set {
         let params = self.class_params(class);
         if params.is_empty() {
             return Set::one(Value::Instance(class, no_args()));

@@ -1,7 +1,7 @@
 //! Contextual types: what a lambda or literal is expected to be where it stands, so that its
 //! parameters have types without being annotated.
 
-use crate::facts::model::{ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, SymbolFlags, SymbolKind, TypeRole};
+use crate::facts::model::{ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, SymbolFlags, TypeRole};
 use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::generics::{Env, mentions_param, substitute};
@@ -21,7 +21,8 @@ impl Session<'_, '_> {
         let table = self.shared.names.file(file);
         let Some(lambda) = table.expr_of_scope(scope) else { return Set::unknown() };
         // A callback of a builtin's method has no function type to look into.
-        if let Some((call, argument)) = table.context(lambda)
+        if Family::of(facts.dialect) != Family::Java
+            && let Some((call, argument)) = table.context(lambda)
             && matches!(facts.expr(call).kind, ExprKind::Call | ExprKind::New)
             && argument > 0
             && let Some(callee) = facts.operand(call, 0)
@@ -68,7 +69,7 @@ impl Session<'_, '_> {
 
     /// What an expression is expected to be: by the parameter that it is given for, the type of
     /// the binding, of the function that returns it, or of the literal around it.
-    fn expected(&mut self, file: FileIdx, expr: ExprId, nesting: u32) -> Set {
+    pub fn expected(&mut self, file: FileIdx, expr: ExprId, nesting: u32) -> Set {
         if nesting > MAX_NESTING || !self.step() {
             return Set::unknown();
         }
@@ -100,8 +101,11 @@ impl Session<'_, '_> {
                     .filter(|o| o.role == Role::TypeArgument)
                     .count();
                 let place = self.place_near(file, expr);
-                let callees = self.eval(callee, place);
                 let argument = position as usize - 1 - skipped;
+                if Family::of(facts.dialect) == Family::Java {
+                    return self.java_expected(around, argument, place, nesting);
+                }
+                let callees = self.eval(callee, place);
                 callees.flat_map(|value| self.type_of_argument(value, around, argument, place, nesting))
             }
             ExprKind::Object => {
@@ -150,6 +154,9 @@ impl Session<'_, '_> {
                 self.call_result(&Set::one(value.clone()), &[], place)
             }
             Value::Bound(at, _) if self.is_ecma(at.file) => self.call_result(&Set::one(value.clone()), &[], place),
+            value if Family::of(facts.dialect) == Family::Java => {
+                self.functional(value).map_or_else(Set::unknown, |shape| shape.result)
+            }
             Value::Instance(class, _) => match self.single_method(*class) {
                 Some(method) => self.function_result(method, Some(value), &[]),
                 None => Set::unknown(),
@@ -271,7 +278,7 @@ impl Session<'_, '_> {
     }
 
     /// What explicit type arguments of a call say of its function's type parameters.
-    fn explicit_types(&mut self, call: ExprId, at: SymbolRef, place: Place) -> Env {
+    pub fn explicit_types(&mut self, call: ExprId, at: SymbolRef, place: Place) -> Env {
         let facts = self.shared.names.view.facts(place.file);
         let mut env = Env::default();
         let types = facts.operands_of(call).iter().filter(|o| o.role == Role::TypeArgument);
@@ -283,22 +290,12 @@ impl Session<'_, '_> {
         env
     }
 
-    /// The one method without a body that an interface has to be given.
-    fn single_method(&self, class: SymbolRef) -> Option<SymbolRef> {
-        let facts = self.shared.names.view.facts(class.file);
-        let children = self.shared.names.file(class.file).children(class.symbol);
-        let methods: Vec<_> = children
-            .filter(|child| {
-                let symbol = facts.symbol(*child);
-                symbol.kind == SymbolKind::Signature
-                    || (symbol.kind == SymbolKind::Method
-                        && !symbol.flags.has(SymbolFlags::STATIC)
-                        && !symbol.flags.has(SymbolFlags::DEFAULT_METHOD))
-            })
-            .collect();
-        match methods[..] {
-            [symbol] => Some(SymbolRef { symbol, ..class }),
-            _ => None,
+    /// Whether a value is of Java. What is outside has no file; its functional interfaces are
+    /// looked up in Java's table alone.
+    fn is_java(&self, value: &Value) -> bool {
+        match value {
+            Value::Instance(class, _) => Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Java,
+            _ => true,
         }
     }
 
@@ -346,6 +343,10 @@ impl Session<'_, '_> {
                     sets.push(substitute(&set, &env));
                 }
                 if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+            }
+            Value::ExternalInstance(..) | Value::Instance(..) if self.is_java(shape) => {
+                let functional = self.functional(shape);
+                functional.and_then(|f| f.params.get(position).cloned()).unwrap_or_default()
             }
             Value::Instance(class, _) => {
                 let Some(method) = self.single_method(*class) else { return Set::unknown() };

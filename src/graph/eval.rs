@@ -7,7 +7,7 @@ use crate::facts::model::{
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
-use crate::graph::generics::SELF;
+use crate::graph::generics::{SELF, mentions_any_param};
 use crate::graph::modules::{Family, Target};
 use crate::graph::names::Text;
 use crate::graph::queries::{Denoted, Query, Session};
@@ -106,6 +106,7 @@ impl Session<'_, '_> {
                 Set::external("dict", &[Set::unknown(), value])
             }
             ExprKind::Object => Set::one(Value::Object(place.file, expr)),
+            ExprKind::Seq if family == Family::Java => self.java_array(expr, place),
             ExprKind::Seq => self.eval_sequence(expr, place),
             ExprKind::Comprehension => {
                 let inner = Place { scope: row.scope.unwrap_or(place.scope), ..place };
@@ -144,6 +145,7 @@ impl Session<'_, '_> {
             ExprKind::Value => first.map_or_else(Set::unknown, |e| self.eval(e, place)),
             // Its kind is stored one up, so that 0 says that it is not known.
             ExprKind::Operator if row.detail > 0 => literal(family, row.detail - 1),
+            ExprKind::Operator if family == Family::Java => self.java_operator(expr, place),
             ExprKind::Operator => {
                 let known = match family {
                     Family::Python => {
@@ -167,6 +169,7 @@ impl Session<'_, '_> {
                 }),
                 None => Set::unknown(),
             },
+            ExprKind::Super if family == Family::Java => self.java_super(row.name, place),
             ExprKind::Super => match self.class_around(place.file, place.scope) {
                 Some(class) => Set::one(Value::Super(class)),
                 None => Set::unknown(),
@@ -194,9 +197,21 @@ impl Session<'_, '_> {
             if family == Family::Ecma && text == "exports" {
                 return self.own_exports(place.file);
             }
-            return builtins::global(family, text).unwrap_or_else(Set::unknown);
+            // In Java a name that nothing declares is a package (JLS 6.5.2).
+            let package = family == Family::Java && text.starts_with(|c: char| c.is_ascii_lowercase());
+            let otherwise = if package { Set::one(Value::External(Arc::from(text))) } else { Set::unknown() };
+            return builtins::global(family, text).unwrap_or(otherwise);
         }
-        let sets: Vec<Set> = meaning.denoted.iter().map(|d| self.denoted_value(d)).collect();
+        let mut sets = Vec::new();
+        for denoted in &meaning.denoted {
+            let values = self.denoted_value(denoted);
+            sets.push(match denoted {
+                Denoted::Symbol(field) if family == Family::Java && mentions_any_param(&values) => {
+                    self.inherited_value(*field, &values, place)
+                }
+                _ => values,
+            });
+        }
         Set::union(sets)
     }
 
@@ -358,7 +373,13 @@ impl Session<'_, '_> {
         let Some(name) = row.name else { return Set::unknown() };
         let receivers = self.method_ref_receivers(expr, place);
         if facts.name(name) == "new" {
-            return receivers;
+            return receivers.flat_map(|value| match value {
+                Value::Instance(class, _) => Set::one(Value::Class(*class)),
+                Value::External(path) | Value::ExternalInstance(path, _) => {
+                    Set::one(Value::External(Arc::from(format!("{path}.new"))))
+                }
+                other => Set::one(other.clone()),
+            });
         }
         self.attribute(&receivers, self.shared.names.text(place.file, name), place.file)
     }

@@ -1,7 +1,8 @@
 //! Type parameters: those of a class, what they stand for in a receiver, and how arguments fill them.
 
 use crate::facts::model::{ExprKind, FileFacts, HeritageKind, Role, SymbolId, TypeId, TypeKind, TypeParam, TypeRole};
-use crate::graph::builtins;
+use crate::graph::builtins::{self, jdk};
+use crate::graph::java_library::{boxed, is_functional_value, simple};
 use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
@@ -93,6 +94,12 @@ pub fn substitute_all(args: &[Set], env: &Env) -> Arc<[Set]> {
     args.iter().map(|arg| substitute(arg, env)).collect()
 }
 
+/// Whether type parameters are anywhere in a set.
+pub fn mentions_any_param(set: &Set) -> bool {
+    set.values().iter().any(mentions_param)
+}
+
+/// Whether type parameters, or shapes that may hold some, are anywhere in a value.
 pub fn mentions_param(value: &Value) -> bool {
     match value {
         Value::TypeParam(..) | Value::Shape(..) => true,
@@ -148,8 +155,14 @@ impl Session<'_, '_> {
         if let Value::Instance(own, args) = receiver {
             let own_params = self.class_params(*own);
             let mut own_env = Env::default();
+            let is_java = Family::of(self.shared.names.view.facts(own.file).dialect) == Family::Java;
             for (at, key) in own_params.iter().enumerate() {
-                own_env.add(*key, args.get(at).cloned().unwrap_or_default());
+                let mut arg = args.get(at).cloned().unwrap_or_default();
+                // `C<?>` and the raw `C` are C of whatever the bound allows.
+                if is_java && arg.is_unknown() {
+                    arg = self.bound_of(key.0, key.1);
+                }
+                own_env.add(*key, arg);
             }
             if *own == class {
                 own_env.add((class, SELF), Set::one(receiver.clone()));
@@ -185,6 +198,14 @@ impl Session<'_, '_> {
                 own.add((class, crate::graph::generics::SELF), Set::one(receiver.clone()));
                 std::mem::swap(&mut env, &mut own);
                 own.merge_missing(env)
+            }
+            Value::Anonymous(file, scope) => {
+                let bases = self.anonymous_bases(*file, *scope);
+                let values: Vec<Value> = bases.values().to_vec();
+                match values.iter().find(|v| matches!(v, Value::Instance(..))) {
+                    Some(base) => self.env_of(base, class),
+                    None => Env::default(),
+                }
             }
             other => self.env_of(other, class),
         }
@@ -251,8 +272,20 @@ impl Session<'_, '_> {
                         },
                         _ => continue,
                     };
-                    env.add(key, actual.non_null());
+                    match family {
+                        // What a lambda gives says nothing of a bare parameter.
+                        Family::Java if actual.values().iter().any(is_functional_value) => {}
+                        Family::Java => env.add(key, boxed(&actual.non_null())),
+                        Family::Python | Family::Ecma => env.add(key, actual.non_null()),
+                    }
                     return;
+                }
+                if family == Family::Java {
+                    for value in actual.values().to_vec() {
+                        if is_functional_value(&value) {
+                            self.unify_function(ty, place, &value, env);
+                        }
+                    }
                 }
                 for (position, operand) in operands.iter().enumerate() {
                     let arg = self.argument_of(actual, position, ty, place);
@@ -282,13 +315,22 @@ impl Session<'_, '_> {
 
     /// Type argument `position` of values of a generic type, seen as that type.
     fn argument_of(&mut self, actual: &Set, position: usize, ty: TypeId, place: Place) -> Set {
-        let wanted: Vec<SymbolRef> = self
-            .type_denoted(ty, place)
-            .into_iter()
-            .filter_map(|d| if let Denoted::Symbol(at) = d { Some(at) } else { None })
-            .collect();
+        let denoted = self.type_denoted(ty, place);
+        let wanted: Vec<SymbolRef> =
+            denoted.iter().filter_map(|d| if let Denoted::Symbol(at) = d { Some(*at) } else { None }).collect();
+        let library = denoted.iter().find_map(|d| match d {
+            Denoted::External(path) if Family::of(self.shared.names.view.facts(place.file).dialect) == Family::Java => {
+                Some(simple(path)).filter(|name| jdk::class(name).is_some())
+            }
+            _ => None,
+        });
         let mut sets = Vec::new();
         for value in actual.values() {
+            if let Some(library) = library {
+                let seen = self.seen_as(value, library);
+                sets.extend(seen.and_then(|args| args.get(position).cloned()));
+                continue;
+            }
             match value {
                 Value::ExternalInstance(_, args) => sets.extend(args.get(position).cloned()),
                 Value::Instance(_, args) if wanted.is_empty() => sets.extend(args.get(position).cloned()),

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::facts::model::{ExprId, ExprKind, ImportKind, NameId, Role, ScopeId, ScopeKind, SymbolKind};
+use crate::facts::model::{ExprId, ExprKind, ImportKind, NameId, ScopeId, ScopeKind, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::builtins;
+use crate::graph::generics::substitute;
 use crate::graph::members::Outcome;
 use crate::graph::memo::Callees;
 use crate::graph::modules::{Family, java_package};
@@ -152,7 +153,7 @@ impl Session<'_, '_> {
 
     /// Fields (value space) or member types (type space, and values that name a type) of a class
     /// and its ancestors.
-    fn java_members(&mut self, class: SymbolRef, text: Text, space: Space) -> Vec<Denoted> {
+    pub fn java_members(&mut self, class: SymbolRef, text: Text, space: Space) -> Vec<Denoted> {
         self.remembered_java_members((class, text, space), |session| {
             session.inherited_java_members(class, text, space).into()
         })
@@ -223,74 +224,6 @@ impl Session<'_, '_> {
         }
     }
 
-    /// The methods or constructors that a Java call may run, and the value that it gives.
-    pub fn java_call(&mut self, expr: ExprId, place: Place) -> Set {
-        let facts = self.shared.names.view.facts(place.file);
-        let Some(callee) = facts.operand(expr, 0) else { return Set::unknown() };
-        if facts.expr(expr).kind == ExprKind::New {
-            return self.java_new(expr, callee, place);
-        }
-        let row = facts.expr(callee);
-        let callees = self.java_callees(callee, place);
-        let (targets, receivers, outside) = &*callees;
-        if targets.is_empty() {
-            let args = self.java_args(expr, place);
-            return match (outside, row.kind) {
-                (Some(outside), _) => self.call_result(outside, &args, place),
-                _ => Set::unknown(),
-            };
-        }
-        let chosen = self.pick_overload(targets, expr, place);
-        let args = self.java_args(expr, place);
-        let mut sets = Vec::new();
-        for at in chosen.iter().copied() {
-            for receiver in receivers {
-                sets.push(self.function_result(at, Some(receiver), &args));
-            }
-            if receivers.is_empty() {
-                sets.push(self.function_result(at, None, &args));
-            }
-        }
-        Set::union(sets)
-    }
-
-    pub fn java_args(&mut self, expr: ExprId, place: Place) -> Vec<Set> {
-        let facts = self.shared.names.view.facts(place.file);
-        let operands = facts.operands_of(expr).iter().skip(1).filter(|o| o.role != Role::TypeArgument);
-        operands.map(|o| self.eval(o.expr, place)).collect()
-    }
-
-    fn java_new(&mut self, expr: ExprId, callee: ExprId, place: Place) -> Set {
-        let facts = self.shared.names.view.facts(place.file);
-        if let Some(symbol) = facts.expr(expr).symbol {
-            return Set::one(Value::Instance(SymbolRef { file: place.file, symbol }, Arc::from([])));
-        }
-        let row = facts.expr(callee);
-        // The created type, its arguments included, stands on the creation itself.
-        if let Some(ty) = facts.expr(expr).ty.or(row.ty) {
-            return self.type_value(ty, place);
-        }
-        if let Some(symbol) = row.symbol {
-            return Set::one(Value::Instance(SymbolRef { file: place.file, symbol }, Arc::from([])));
-        }
-        let mut args = Vec::new();
-        for operand in facts.operands_of(expr).iter().filter(|o| o.role == Role::TypeArgument) {
-            if let Some(ty) = facts.expr(operand.expr).ty {
-                args.push(self.type_value(ty, place));
-            }
-        }
-        let denoted = self.denoted_type(callee, place);
-        let sets: Vec<Set> = denoted
-            .iter()
-            .map(|d| match d {
-                Denoted::Symbol(class) => Set::one(Value::Instance(*class, Arc::from(args.as_slice()))),
-                Denoted::External(path) => builtins::named_type(Family::Java, path, &args).unwrap_or_default(),
-                _ => Set::unknown(),
-            })
-            .collect();
-        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
-    }
-
     /// The methods that a callee's name may mean, the receivers they are called on, and the
     /// value from outside where it is one.
     pub fn java_callees(&mut self, callee: ExprId, place: Place) -> Arc<Callees> {
@@ -324,7 +257,8 @@ impl Session<'_, '_> {
             for around in self.classes_around(place) {
                 let (value, receiver) = match around {
                     Around::Class(class) => {
-                        (Value::Class(class), Value::TypeParam(class, crate::graph::generics::SELF))
+                        let receiver = Value::TypeParam(class, crate::graph::generics::SELF);
+                        (receiver.clone(), receiver)
                     }
                     Around::Anonymous(scope) => {
                         (Value::Anonymous(place.file, scope), Value::Anonymous(place.file, scope))
@@ -335,11 +269,22 @@ impl Session<'_, '_> {
                 if !methods.is_empty() {
                     return (methods, vec![receiver], None);
                 }
-                // An outside ancestor may have it; a class further out that does is likelier.
-                external |= member.outcome == Outcome::External;
+                // Every class has the methods of `Object`, so none further out is meant.
+                if self.library_has("Object", text) {
+                    let outside = Set::external(&format!("Object#{text}"), &[]);
+                    return (Vec::new(), Vec::new(), Some(outside));
+                }
+                // An outside ancestor may have it; a class further out that does is likelier,
+                // unless the ancestor is of the library and is known to have it.
+                if member.outcome == Outcome::External {
+                    external = true;
+                    if let Some(values) = member.values.filter(|v| self.is_library_member(v)) {
+                        return (Vec::new(), Vec::new(), Some(values));
+                    }
+                }
             }
             let found = self.java_static(name, place);
-            if found.0.is_empty() && external {
+            if found.0.is_empty() && found.2.is_none() && external {
                 return (Vec::new(), Vec::new(), Some(Set::one(Value::External(Arc::from(text)))));
             }
             return found;
@@ -367,19 +312,75 @@ impl Session<'_, '_> {
         (methods, receivers, (!outside.is_empty()).then(|| Set::union(outside)))
     }
 
+    /// Whether a member of something outside is one that the library's table has.
+    fn is_library_member(&self, values: &Set) -> bool {
+        values.values().iter().any(|value| match value {
+            Value::ExternalInstance(name, _) => {
+                name.split_once('#').is_some_and(|(class, method)| self.library_has(class, method))
+            }
+            _ => false,
+        })
+    }
+
+    /// What a field that a class around inherits is there: its type parameters filled.
+    pub fn inherited_value(&mut self, field: SymbolRef, values: &Set, place: Place) -> Set {
+        let Some(symbol) = self.shared.names.view.symbol(field).parent else { return values.clone() };
+        let owner = SymbolRef { symbol, ..field };
+        for around in self.classes_around(place) {
+            let receiver = match around {
+                Around::Class(class) if class == owner => return values.clone(),
+                Around::Class(class) => Value::TypeParam(class, crate::graph::generics::SELF),
+                Around::Anonymous(scope) => Value::Anonymous(place.file, scope),
+            };
+            let env = self.env_of_any(&receiver, owner);
+            let filled = substitute(values, &env);
+            if filled != *values {
+                return filled;
+            }
+        }
+        values.clone()
+    }
+
+    /// What `super` is, alone or behind the name of an interface or of a class around.
+    pub fn java_super(&mut self, name: Option<NameId>, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        for around in self.classes_around(place) {
+            match (around, name) {
+                (Around::Anonymous(scope), None) => return self.anonymous_bases(place.file, scope),
+                (Around::Class(class), None) => return Set::one(Value::Super(class)),
+                (Around::Class(class), Some(name)) if facts.symbol(class.symbol).name == name => {
+                    return Set::one(Value::Super(class));
+                }
+                (Around::Class(_) | Around::Anonymous(_), Some(_)) => {}
+            }
+        }
+        let Some(name) = name else { return Set::unknown() };
+        let denoted = self.java_meaning(place, name, Space::Type).denoted;
+        let classes = denoted.into_iter().filter_map(|d| match d {
+            Denoted::Symbol(class) => Some(Set::one(Value::Instance(class, Arc::from([])))),
+            _ => None,
+        });
+        let sets: Vec<Set> = classes.collect();
+        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+    }
+
     /// Methods imported statically, by name or by star.
     fn java_static(&mut self, name: NameId, place: Place) -> (Vec<SymbolRef>, Vec<Value>, Option<Set>) {
         let view = self.shared.names.view;
         let facts = view.facts(place.file);
         let text = self.shared.names.text(place.file, name);
         let mut methods = Vec::new();
-        let mut external = false;
+        let mut external: Option<Arc<str>> = None;
         for (row, import) in facts.imports.iter().enumerate() {
             match import.kind {
                 ImportKind::Static if import.local == Some(name) || import.name == Some(name) => {
                     let denoted = self.denoted(Query::Import(place.file, row as u32));
-                    external |= denoted.iter().any(|d| matches!(d, Denoted::External(_)));
                     methods.extend(self.methods_of(&denoted));
+                    for denoted in denoted.iter() {
+                        if let Denoted::External(path) = denoted {
+                            external = Some(path.clone());
+                        }
+                    }
                 }
                 ImportKind::StaticStar => {
                     let path = facts.text(import.module).trim_end_matches(".*").to_string();
@@ -388,7 +389,13 @@ impl Session<'_, '_> {
                             let member = self.member(&Value::Class(class), text, place.file);
                             methods.extend(self.methods_of(&member.denoted));
                         }
-                        _ => external = true,
+                        _ => {
+                            let member = self.shared.names.str(text);
+                            let class = path.rsplit('.').next().unwrap_or(&path);
+                            if external.is_none() || self.library_has(class, member) {
+                                external = Some(Arc::from(format!("{path}.{member}")));
+                            }
+                        }
                     }
                 }
                 _ => {}
@@ -396,8 +403,7 @@ impl Session<'_, '_> {
         }
         methods.sort_unstable();
         methods.dedup();
-        let outside =
-            (methods.is_empty() && external).then(|| Set::one(Value::External(Arc::from(self.shared.names.str(text)))));
+        let outside = external.filter(|_| methods.is_empty()).map(|path| Set::one(Value::External(path)));
         (methods, Vec::new(), outside)
     }
 

@@ -410,7 +410,9 @@ impl Linker<'_, '_> {
         let mut called = targets.clone();
         called.symbols.clear();
         for at in &targets.symbols {
-            if !self.view.symbol(*at).kind.is_class() {
+            let kind = self.view.symbol(*at).kind;
+            // A record as such stands for its canonical constructor.
+            if !kind.is_class() || kind == SymbolKind::Record {
                 called.symbols.push(*at);
                 continue;
             }
@@ -523,6 +525,7 @@ impl Linker<'_, '_> {
     /// Edges of declarations as such: aliases, overriding, fixtures by parameter name.
     fn declarations(&mut self) {
         self.anonymous_overrides();
+        self.annotation_elements();
         let view = self.view;
         let facts = view.facts(self.file);
         let autouse = self.session.autouse_fixtures(self.file);

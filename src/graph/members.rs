@@ -103,8 +103,9 @@ impl Session<'_, '_> {
                     own.extend(self.assigned_members(*at, text));
                     if is_java {
                         own.retain(|m| self.is_inherited(*m, class));
-                        own.retain(|m| !found.iter().any(|known| self.same_signature(*known, *m)));
-                        found.extend(own);
+                        for member in own {
+                            self.add_inherited(&mut found, member);
+                        }
                     } else if own.iter().all(|m| self.is_undeclared(*m)) {
                         // What an ancestor declares with a type (a property, `x: T`) is what a
                         // class below gives a value; checkers of types look it up so.
@@ -137,6 +138,33 @@ impl Session<'_, '_> {
         let Some(name) = self.shared.names.name_in(at.file, text) else { return Vec::new() };
         let rows = self.shared.names.file(at.file).fields(at.symbol, name);
         rows.map(|row| Denoted::Binding(at.file, row)).collect()
+    }
+
+    /// Adds a Java member that an ancestor further on has. Of equal signatures the overriding
+    /// one counts; of unrelated ones that with a body, else the last (JLS 15.12.2.5).
+    fn add_inherited(&mut self, found: &mut Vec<SymbolRef>, member: SymbolRef) {
+        let view = self.shared.names.view;
+        // Overloads of one class whose type parameters share a name are told apart by `#n`.
+        let of_other_class =
+            |known: SymbolRef| known.file != member.file || view.symbol(known).parent != view.symbol(member).parent;
+        let same = found.iter().position(|known| of_other_class(*known) && self.same_signature(*known, member));
+        let Some(at) = same else {
+            found.push(member);
+            return;
+        };
+        let known = found[at];
+        let is_abstract = |at: SymbolRef| {
+            view.symbol(at).kind == SymbolKind::Method && view.symbol(at).flags.has(SymbolFlags::ABSTRACT)
+        };
+        let parent = |at: SymbolRef| view.symbol(at).parent.map(|symbol| SymbolRef { symbol, ..at });
+        let (Some(lower), Some(upper)) = (parent(known), parent(member)) else { return };
+        if !is_abstract(known) {
+            return;
+        }
+        let mro = self.bases(Query::Mro(lower));
+        if !mro.iter().any(|base| matches!(base, Base::Class(at, _) if *at == upper)) {
+            found[at] = member;
+        }
     }
 
     /// Whether a field has no declaration with a type of which other classes' would be a part:
@@ -298,6 +326,9 @@ impl Session<'_, '_> {
                 }
                 if member.outcome == Outcome::External {
                     let bases = self.bases(Query::Mro(*class));
+                    if family == Family::Java {
+                        return Member::external(self.java_outside_member(value, *class, text));
+                    }
                     for base in bases.iter() {
                         if let Base::External(name_of_base, args) = base {
                             let receiver = Value::ExternalInstance(name_of_base.clone(), args.clone());
@@ -309,11 +340,25 @@ impl Session<'_, '_> {
             }
             Value::Anonymous(file, scope) => {
                 let own = self.members_of_scope(*file, *scope, text);
-                if !own.is_empty() {
-                    return Member::found(own.into_iter().map(Denoted::Symbol).collect());
-                }
                 let bases = self.anonymous_bases(*file, *scope);
-                self.member_of_set(&bases, text, from, passed)
+                let mut member = self.member_of_set(&bases, text, from, passed);
+                if own.is_empty() {
+                    return member;
+                }
+                // Its own methods join the overloads of its supertype; fields hide.
+                let view = self.shared.names.view;
+                let is_method = |at: &SymbolRef| view.symbol(*at).kind.is_function();
+                member.denoted.retain(|denoted| match denoted {
+                    Denoted::Symbol(at) => {
+                        own.iter().all(is_method)
+                            && is_method(at)
+                            && !own.iter().any(|mine| self.overrides_java(*mine, *at))
+                    }
+                    _ => false,
+                });
+                member.denoted.extend(own.into_iter().map(Denoted::Symbol));
+                member.denoted.sort();
+                Member::found(member.denoted)
             }
             Value::Super(class) => self.along_mro(*class, text, 1),
             Value::TypeParam(owner, at) => {
@@ -635,7 +680,8 @@ impl Session<'_, '_> {
 
 /// The last segment of a qualname: a Java method's name with its parameter types.
 pub fn signature_of(qualname: &str) -> &str {
-    let open = qualname.find('(').unwrap_or(qualname.len());
+    // Local classes have the parameters of the methods around them in their names.
+    let open = qualname.rfind('(').unwrap_or(qualname.len());
     let start = qualname[..open].rfind('.').map_or(0, |at| at + 1);
     let end = qualname.rfind('#').filter(|at| *at > start).unwrap_or(qualname.len());
     &qualname[start..end]

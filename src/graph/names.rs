@@ -287,7 +287,13 @@ impl FileNames {
         for (at, operand) in facts.operands_of(id).iter().enumerate() {
             let kind = facts.expr(operand.expr).kind;
             let noted = matches!(kind, ExprKind::Lambda | ExprKind::Object | ExprKind::Path)
-                || matches!(kind, ExprKind::Seq | ExprKind::Choice | ExprKind::Value);
+                || matches!(kind, ExprKind::Seq | ExprKind::Choice | ExprKind::Value)
+                // Java: a call's own context fills the types of the lambdas given to it.
+                || (facts.dialect == Dialect::Java
+                    && matches!(kind, ExprKind::Call | ExprKind::New)
+                    && facts.operands_of(operand.expr).iter().any(|o| {
+                        matches!(facts.expr(o.expr).kind, ExprKind::Lambda | ExprKind::Call | ExprKind::MethodRef)
+                    }));
             if noted {
                 self.context.push((operand.expr, id, at as u32));
             }

@@ -1,6 +1,7 @@
 //! Narrowing: what tests say of a chain where it stands, until something assigns it anew.
 
 use crate::facts::model::{ExprId, ExprKind, FileFacts, Narrowing, NarrowingKind, Origin};
+use crate::graph::modules::Family;
 use crate::graph::names::{Decl, chain_text, root_name};
 use crate::graph::queries::{Base, Query, Session};
 use crate::graph::scope::Place;
@@ -10,7 +11,8 @@ impl Session<'_, '_> {
     /// Applies what tests say of a chain at a line.
     pub fn narrow(&mut self, expr: ExprId, place: Place, set: Set) -> Set {
         let facts = self.shared.names.view.facts(place.file);
-        if place.line == u32::MAX || facts.narrowings.is_empty() {
+        // A test changes no static type in Java; its pattern variables are bindings.
+        if place.line == u32::MAX || facts.narrowings.is_empty() || Family::of(facts.dialect) == Family::Java {
             return set;
         }
         let mut narrowed = set;

@@ -1,186 +1,242 @@
-//! Java overloads: which of several methods a call binds to, by arity, then by what is known
-//! of the types of its arguments (JLS 15.12.2, over erased types).
+//! Java overloads: which of several methods a call binds to (JLS 15.12.2), in three phases
+//! (subtyping, boxing, variable arity), then by the most specific.
+//!
+//! What is not known of an argument's type decides nothing: candidates that differ there stay.
 
 use std::sync::Arc;
 
-use crate::facts::model::{ExprId, SymbolFlags};
+use crate::facts::model::{ExprId, ParamKind, SymbolFlags, SymbolKind, Visibility};
+use crate::graph::java_library::{field_of_outside, library_class};
+use crate::graph::java_subtypes::Fit;
 use crate::graph::members::signature_of;
+use crate::graph::modules::java_package;
 use crate::graph::queries::{Base, Query, Session};
 use crate::graph::scope::Place;
 use crate::graph::value::{Set, Value};
 use crate::view::SymbolRef;
 
-impl Session<'_, '_> {
-    /// Of overloads those that a call binds to: by arity, then by what is known of the
-    /// arguments' types; several when that does not decide.
-    ///
-    /// `candidates` are always those that the call itself names.
-    pub fn pick_overload(&mut self, candidates: &[SymbolRef], expr: ExprId, place: Place) -> Arc<[SymbolRef]> {
-        if candidates.len() < 2 {
-            return candidates.into();
-        }
-        self.remembered_overloads((place, expr), |session| session.best_overloads(candidates, expr, place).into())
-    }
+/// A candidate with the types of its parameters.
+#[derive(Clone, Debug)]
+struct Candidate {
+    at: SymbolRef,
+    params: Vec<Set>,
+    variadic: bool,
+}
 
-    fn best_overloads(&mut self, candidates: &[SymbolRef], expr: ExprId, place: Place) -> Vec<SymbolRef> {
-        let args = self.java_args(expr, place);
-        let view = self.shared.names.view;
-        let mut scored: Vec<(i32, SymbolRef)> = Vec::new();
-        for at in candidates {
-            let params = parameter_names(view.qualname(*at));
-            let variadic = view.symbol(*at).flags.has(SymbolFlags::VARIADIC);
-            let fits = params.len() == args.len() || (variadic && args.len() + 1 >= params.len());
-            if !fits {
-                continue;
-            }
-            let mut score = if variadic { -1 } else { 0 };
-            let mut possible = true;
-            for (position, arg) in args.iter().enumerate() {
-                let mut param = params.get(position).or(params.last()).copied().unwrap_or("Object");
-                if variadic && position + 1 >= params.len() && args.len() != params.len() {
-                    param = param.strip_suffix("[]").unwrap_or(param);
-                }
-                match self.fit(arg, param) {
-                    Some(points) => score += points,
-                    None => possible = false,
-                }
-            }
-            if possible {
-                scored.push((score, *at));
-            }
+impl Candidate {
+    /// The type of an argument, the last parameter spread out or not.
+    fn param(&self, at: usize, spread: bool) -> Set {
+        if spread && at + 1 >= self.params.len() {
+            return self.params.last().map_or_else(Set::unknown, element_of);
         }
-        let best = scored.iter().map(|(score, _)| *score).max();
-        let chosen: Vec<SymbolRef> =
-            scored.into_iter().filter(|(score, _)| Some(*score) == best).map(|(_, at)| at).collect();
-        if chosen.is_empty() { self.by_arity(candidates, args.len()) } else { chosen }
-    }
-
-    fn by_arity(&self, candidates: &[SymbolRef], n_args: usize) -> Vec<SymbolRef> {
-        let view = self.shared.names.view;
-        let same: Vec<SymbolRef> =
-            candidates.iter().copied().filter(|at| parameter_names(view.qualname(*at)).len() == n_args).collect();
-        same
-    }
-
-    /// How well an argument fits a parameter's erased type; `None` when it cannot.
-    fn fit(&mut self, arg: &Set, param: &str) -> Option<i32> {
-        if arg.values().is_empty() {
-            return Some(2);
-        }
-        let fits: Vec<Option<i32>> = arg.values().iter().map(|value| self.fit_value(value, param)).collect();
-        fits.into_iter().flatten().max()
-    }
-
-    fn fit_value(&mut self, value: &Value, param: &str) -> Option<i32> {
-        let primitive = param.starts_with(char::is_lowercase) && !param.ends_with("[]");
-        match value {
-            Value::Null => (!primitive).then_some(if param == "Object" { 1 } else { 2 }),
-            Value::Lambda(..) | Value::Function(_) | Value::Bound(..) => {
-                (!primitive && !matches!(param, "String" | "Object" | "Class")).then_some(4)
-            }
-            Value::Class(_) => match param {
-                "Class" => Some(10),
-                "Type" | "Object" | "Serializable" => Some(3),
-                _ => None,
-            },
-            Value::Instance(class, _) => {
-                let mro = self.bases(Query::Mro(*class));
-                let view = self.shared.names.view;
-                let mut open = false;
-                for (distance, base) in mro.iter().enumerate() {
-                    match base {
-                        Base::Class(at, _) => {
-                            if view.facts(at.file).name(view.symbol(*at).name) == param {
-                                return Some(10 - (distance as i32).min(6));
-                            }
-                        }
-                        Base::External(name, _) => {
-                            if name.rsplit('.').next() == Some(param) {
-                                return Some(4);
-                            }
-                            open = true;
-                        }
-                        Base::Unknown => open = true,
-                    }
-                }
-                match param {
-                    "Object" => Some(1),
-                    _ if primitive => None,
-                    _ => open.then_some(1),
-                }
-            }
-            Value::ExternalInstance(name, _) => fit_external(name, param, primitive),
-            Value::Anonymous(file, scope) => {
-                let bases = self.anonymous_bases(*file, *scope);
-                self.fit(&bases, param)
-            }
-            Value::TypeParam(owner, at) => {
-                let bound = self.bound_of(*owner, *at);
-                match bound.values().first() {
-                    Some(Value::TypeParam(..)) | None => Some(if param == "Object" { 4 } else { 1 }),
-                    Some(value) => self.fit_value(&value.clone(), param),
-                }
-            }
-            _ => Some(1),
-        }
+        self.params.get(at).cloned().unwrap_or_default()
     }
 }
 
-fn fit_external(name: &str, param: &str, primitive: bool) -> Option<i32> {
-    const NUMBERS: [&str; 6] = ["byte", "short", "int", "long", "float", "double"];
-    const BOXES: [(&str, &str); 8] = [
-        ("int", "Integer"),
-        ("long", "Long"),
-        ("double", "Double"),
-        ("float", "Float"),
-        ("boolean", "Boolean"),
-        ("char", "Character"),
-        ("byte", "Byte"),
-        ("short", "Short"),
-    ];
-    let name = name.rsplit('.').next().unwrap_or(name);
-    if name == param || (name == "Array" && param.ends_with("[]")) {
-        return Some(10);
+/// The phases of applicability, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Strict,
+    Loose,
+    Variable,
+}
+
+impl Session<'_, '_> {
+    /// Of overloads those that a call binds to; several when what is known does not decide.
+    ///
+    /// `candidates` are always those that the call itself names.
+    pub fn pick_overload(&mut self, candidates: &[SymbolRef], expr: ExprId, place: Place) -> Arc<[SymbolRef]> {
+        self.remembered_overloads((place, expr), |session| {
+            let args = session.java_args(expr, place);
+            session.pick_by_args(candidates, &args, place).into()
+        })
     }
-    if name.contains('#') {
-        return Some(1);
+
+    /// As `pick_overload`, by the arguments' values.
+    fn pick_by_args(&mut self, candidates: &[SymbolRef], args: &[Set], place: Place) -> Vec<SymbolRef> {
+        let all: Vec<Candidate> = candidates.iter().map(|at| self.candidate(*at)).collect();
+        let may: Vec<Candidate> = all
+            .into_iter()
+            .filter(|c| c.params.len() == args.len() || (c.variadic && args.len() + 1 >= c.params.len()))
+            .filter(|c| self.is_accessible(c.at, place))
+            .collect();
+        // An ancestor from outside may have the overload that fits.
+        let outside = candidates.first().is_some_and(|at| self.may_be_outside(*at));
+        if may.len() < 2 && !outside {
+            return may.into_iter().map(|c| c.at).collect();
+        }
+        let args: Vec<Set> = args.iter().map(constant_types).collect();
+        let args = args.as_slice();
+        for phase in [Phase::Strict, Phase::Loose, Phase::Variable] {
+            let applicable: Vec<Candidate> =
+                may.iter().filter(|c| self.is_applicable(c, args, phase, place)).cloned().collect();
+            if !applicable.is_empty() {
+                return self.most_specific(&applicable, args, phase == Phase::Variable, place);
+            }
+        }
+        if outside {
+            return Vec::new();
+        }
+        // Nothing fits: a type was misjudged, and only the number of arguments is sure.
+        let exact: Vec<SymbolRef> = may.iter().filter(|c| c.params.len() == args.len()).map(|c| c.at).collect();
+        if exact.is_empty() { may.into_iter().map(|c| c.at).collect() } else { exact }
     }
-    let rank = |n: &str| NUMBERS.iter().position(|known| *known == n);
-    let from = if name == "char" { rank("short") } else { rank(name) };
-    if let (Some(from), Some(to)) = (from, rank(param)) {
-        return (from < to).then(|| 8 - (to - from) as i32);
+
+    /// Whether code at a place may call a method (JLS 6.6); protected ones are taken to be.
+    fn is_accessible(&self, at: SymbolRef, place: Place) -> bool {
+        let view = self.shared.names.view;
+        at.file == place.file
+            || match view.symbol(at).visibility {
+                Visibility::Public | Visibility::Protected => true,
+                Visibility::Package => java_package(view, at.file) == java_package(view, place.file),
+                Visibility::Private => false,
+            }
     }
-    let value_is_primitive = rank(name).is_some() || matches!(name, "boolean" | "char");
-    let boxed = BOXES.iter().any(|(small, big)| (*small == name && *big == param) || (*big == name && *small == param));
-    if boxed {
-        return Some(4);
+
+    /// Whether an outside ancestor of a method's class has, or may have, one of its name.
+    fn may_be_outside(&mut self, at: SymbolRef) -> bool {
+        let view = self.shared.names.view;
+        let symbol = view.symbol(at);
+        let Some(parent) = symbol.parent.filter(|_| symbol.kind != SymbolKind::Constructor) else { return false };
+        let name = view.facts(at.file).name(symbol.name);
+        let mro = self.bases(Query::Mro(SymbolRef { symbol: parent, ..at }));
+        mro.iter().any(|base| match base {
+            Base::External(class, _) => library_class(class).is_none() || self.library_has(class, name),
+            Base::Unknown => true,
+            Base::Class(..) => false,
+        })
     }
-    if value_is_primitive {
-        return match param {
-            "Object" => Some(1),
-            "Number" => (!matches!(name, "boolean" | "char")).then_some(2),
-            "Comparable" | "Serializable" => Some(2),
+
+    /// The types of a method's parameters.
+    pub fn param_types(&mut self, at: SymbolRef) -> Vec<Set> {
+        self.candidate(at).params
+    }
+
+    fn candidate(&mut self, at: SymbolRef) -> Candidate {
+        let facts = self.shared.names.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        let variadic = symbol.flags.has(SymbolFlags::VARIADIC);
+        let Some(scope) = symbol.scope else {
+            let n = parameter_names(self.shared.names.view.qualname(at)).len();
+            return Candidate { at, params: vec![Set::unknown(); n], variadic };
+        };
+        let place = Place { file: at.file, scope, line: u32::MAX };
+        let types: Vec<_> = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).map(|p| p.ty).collect();
+        let params =
+            types.into_iter().map(|ty| ty.map_or_else(Set::unknown, |ty| self.type_value(ty, place))).collect();
+        Candidate { at, params, variadic }
+    }
+
+    fn is_applicable(&mut self, candidate: &Candidate, args: &[Set], phase: Phase, place: Place) -> bool {
+        let spread = phase == Phase::Variable;
+        if spread && !candidate.variadic || !spread && candidate.params.len() != args.len() {
+            return false;
+        }
+        args.iter().enumerate().all(|(at, arg)| match self.fit(arg, &candidate.param(at, spread), place) {
+            Fit::No => false,
+            Fit::Boxing => phase != Phase::Strict,
+            Fit::Maybe | Fit::Yes => true,
+        })
+    }
+
+    /// The candidates that no other beats.
+    fn most_specific(&mut self, all: &[Candidate], args: &[Set], spread: bool, place: Place) -> Vec<SymbolRef> {
+        let mut kept = Vec::new();
+        for one in all {
+            let beaten = all.iter().any(|other| {
+                other.at != one.at
+                    && self.is_as_specific(other, one, args, spread, place)
+                    && (!self.is_as_specific(one, other, args, spread, place) || self.is_overridden_by(one, other))
+            });
+            if !beaten {
+                kept.push(one.at);
+            }
+        }
+        if kept.is_empty() { all.iter().map(|c| c.at).collect() } else { kept }
+    }
+
+    /// Whether every parameter of `one` is as narrow as that of `other`, as far as arguments
+    /// are known where they differ.
+    fn is_as_specific(&mut self, one: &Candidate, other: &Candidate, args: &[Set], spread: bool, place: Place) -> bool {
+        let n = if spread { args.len().max(one.params.len()).max(other.params.len()) } else { args.len() };
+        (0..n).all(|at| {
+            let (mine, theirs) = (self.erased(&one.param(at, spread)), self.erased(&other.param(at, spread)));
+            if mine == theirs {
+                return true;
+            }
+            let arg = args.get(at).cloned().unwrap_or_else(Set::never);
+            if arg.is_unknown() {
+                return false;
+            }
+            let surely = |fit: Fit| matches!(fit, Fit::Yes);
+            // A lambda decides between interfaces only by what it gives.
+            if arg.values().iter().any(|v| matches!(v, Value::Lambda(..) | Value::Bound(..) | Value::Function(_))) {
+                return surely(self.fit(&mine, &theirs, place)) || self.gives_more(&arg, &mine, &theirs);
+            }
+            if surely(self.fit(&mine, &theirs, place)) || mine == arg {
+                return true;
+            }
+            // What surely fits wins over what may fit, unless that is the narrower of the two.
+            surely(self.fit(&arg, &mine, place))
+                && self.fit(&arg, &theirs, place) == Fit::Maybe
+                && !surely(self.fit(&theirs, &mine, place))
+        })
+    }
+
+    /// A parameter's type with type parameters as their bounds.
+    fn erased(&mut self, set: &Set) -> Set {
+        set.flat_map(|value| match value {
+            Value::TypeParam(owner, at) => {
+                let bound = self.bound_of(*owner, *at);
+                if bound.is_bare() { Set::external("Object", &[]) } else { bound }
+            }
+            Value::ExternalInstance(name, args) if &**name == "Array" => {
+                let element = args.first().map_or_else(Set::unknown, |element| self.erased(element));
+                Set::external("Array", &[element])
+            }
+            other => Set::one(other.clone()),
+        })
+    }
+
+    /// Whether a function without parameters, or a method reference, is for the interface that
+    /// takes its result rather than for one that drops it (JLS 15.12.2.5).
+    fn gives_more(&mut self, arg: &Set, mine: &Set, theirs: &Set) -> bool {
+        let explicit = arg.values().iter().all(|v| self.lambda_arity(v).is_none_or(|n| n == 0));
+        if !explicit {
+            return false;
+        }
+        let mut result = |set: &Set| match set.values() {
+            [value] => self.functional(&value.clone()).map(|shape| shape.result),
             _ => None,
         };
+        let void = |set: &Set| set.values() == [Value::Null];
+        matches!((result(mine), result(theirs)), (Some(mine), Some(theirs)) if !void(&mine) && void(&theirs))
     }
-    match (name, param) {
-        (_, "Object") => Some(1),
-        ("String", "CharSequence" | "Comparable" | "Serializable") => Some(5),
-        ("String", _) => None,
-        ("Class", "Type" | "Serializable" | "GenericDeclaration" | "AnnotatedElement") => Some(5),
-        ("Class", _) => None,
-        (_, "String" | "Class") => None,
-        (_, "Throwable" | "Exception" | "RuntimeException" | "IOException") if is_exception(name) => Some(5),
-        _ if is_exception(name)
-            || BOXES.iter().any(|(_, big)| *big == name && param != "Number" && param != "Comparable") =>
-        {
-            None
-        }
-        _ if primitive => None,
-        _ if name.ends_with(param) => Some(5),
-        // How outside types relate is not known.
-        _ => Some(2),
+
+    /// Whether `other` stands in a class below that of `one`, so that it is run in its place.
+    fn is_overridden_by(&mut self, one: &Candidate, other: &Candidate) -> bool {
+        let view = self.shared.names.view;
+        let parent = |at: SymbolRef| view.symbol(at).parent.map(|symbol| SymbolRef { symbol, ..at });
+        let (Some(upper), Some(lower)) = (parent(one.at), parent(other.at)) else { return false };
+        let mro = self.bases(Query::Mro(lower));
+        upper != lower && mro.iter().any(|base| matches!(base, Base::Class(at, _) if *at == upper))
     }
+}
+
+/// Constants from outside as instances of their types.
+pub fn constant_types(arg: &Set) -> Set {
+    arg.flat_map(|value| match value {
+        Value::External(path) => field_of_outside(path).unwrap_or_else(|| Set::one(value.clone())),
+        other => Set::one(other.clone()),
+    })
+}
+
+/// The elements of an array type.
+fn element_of(set: &Set) -> Set {
+    set.flat_map(|value| match value {
+        Value::ExternalInstance(name, args) if &**name == "Array" => args.first().cloned().unwrap_or_default(),
+        _ => Set::unknown(),
+    })
 }
 
 /// The erased parameter types in a method's qualname.
@@ -189,8 +245,4 @@ pub fn parameter_names(qualname: &str) -> Vec<&str> {
     let Some((_, rest)) = signature.split_once('(') else { return Vec::new() };
     let inside = rest.strip_suffix(')').unwrap_or(rest);
     if inside.is_empty() { Vec::new() } else { inside.split(',').collect() }
-}
-
-fn is_exception(name: &str) -> bool {
-    name.ends_with("Exception") || name.ends_with("Error") || name == "Throwable"
 }

@@ -77,10 +77,8 @@ impl Session<'_, '_> {
 fn rest_of(family: Family, kind: ParamKind, set: Set) -> Set {
     match (kind, family) {
         (ParamKind::KeywordRest, _) => Set::external("dict", &[Set::external("str", &[]), set]),
-        // ECMAScript and Java declare the array itself or mark its element; either way its
-        // elements are what loops see.
+        // ECMAScript and Java declare the array itself.
         (ParamKind::Rest, Family::Python) => Set::external("list", &[set]),
-        (ParamKind::Rest, Family::Java) => Set::external("Array", &[set]),
         _ => set,
     }
 }

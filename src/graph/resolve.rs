@@ -1,6 +1,6 @@
 //! What one reference refers to, by which rule, and what is known when it refers to nothing.
 
-use crate::facts::model::{ExprId, ExprKind, Reference};
+use crate::facts::model::{ExprId, ExprKind, Reference, SymbolKind};
 use crate::graph::edge::{Receiver, Strategy};
 use crate::graph::generics::SELF;
 use crate::graph::members::Outcome;
@@ -266,26 +266,54 @@ impl Session<'_, '_> {
     fn resolve_java_call(&mut self, call: ExprId, callee: ExprId, place: Place) -> Targets {
         let facts = self.shared.names.view.facts(place.file);
         if facts.expr(call).kind == ExprKind::New {
-            let made = self.eval(call, place);
+            let made = self.java_made(call, place);
             let mut symbols = Vec::new();
+            let mut implicit = false;
             for value in made.values() {
                 if let Value::Instance(class, _) = value {
                     let constructors = self.constructors(*class);
-                    if constructors.is_empty() {
+                    // An enum constant of an enum without constructors names nothing.
+                    let of_enum = self.shared.names.view.symbol(*class).kind == SymbolKind::Enum;
+                    implicit |= constructors.is_empty() && of_enum;
+                    if constructors.is_empty() && !of_enum {
                         symbols.push(*class);
                     }
                     symbols.extend(constructors);
                 }
             }
+            if symbols.is_empty() && implicit {
+                return Targets::none(None);
+            }
             if symbols.is_empty() {
                 let external = made.values().iter().any(Value::is_external);
                 return Targets::none(Some(if external { Receiver::External } else { Receiver::Unknown }));
             }
-            return self.overloads(&symbols, call, place, Strategy::Import);
+            let targets = self.overloads(&symbols, call, place, Strategy::Import, made.values().len());
+            // A record's canonical constructor need not be written.
+            let view = self.shared.names.view;
+            let records: Vec<SymbolRef> = made
+                .values()
+                .iter()
+                .filter_map(|value| if let Value::Instance(class, _) = value { Some(*class) } else { None })
+                .filter(|class| view.symbol(*class).kind == SymbolKind::Record)
+                .collect();
+            if targets.symbols.is_empty() && !records.is_empty() {
+                return Targets {
+                    symbols: records,
+                    strategy: Strategy::Import,
+                    ambiguous: false,
+                    held: false,
+                    missing: None,
+                };
+            }
+            return targets;
         }
         let callees = self.java_callees(callee, place);
         let (methods, receivers, outside) = &*callees;
         if methods.is_empty() {
+            if facts.expr(callee).kind == ExprKind::Super {
+                return self.super_constructor(place);
+            }
             if outside.is_some() {
                 return Targets::none(Some(Receiver::External));
             }
@@ -309,19 +337,25 @@ impl Session<'_, '_> {
             (ExprKind::Name, ..) => Strategy::Import,
             _ => Strategy::SelfMember,
         };
-        self.overloads(methods, call, place, strategy)
+        self.overloads(methods, call, place, strategy, receivers.len())
     }
 
-    fn overloads(&mut self, candidates: &[SymbolRef], call: ExprId, place: Place, strategy: Strategy) -> Targets {
+    fn overloads(
+        &mut self,
+        candidates: &[SymbolRef],
+        call: ExprId,
+        place: Place,
+        strategy: Strategy,
+        n_receivers: usize,
+    ) -> Targets {
         let mut symbols = self.pick_overload(candidates, call, place).to_vec();
         symbols.sort_unstable();
         symbols.dedup();
         if symbols.is_empty() {
             return Targets::none(Some(Receiver::Unknown));
         }
-        let classes: std::collections::BTreeSet<_> =
-            symbols.iter().map(|at| (at.file, self.shared.names.view.symbol(*at).parent)).collect();
-        let ambiguous = symbols.len() > classes.len();
+        // Each receiver may have a method of its own; one receiver means one of them.
+        let ambiguous = symbols.len() > n_receivers.max(1);
         Targets {
             symbols,
             strategy: if ambiguous { Strategy::Overload } else { strategy },

@@ -285,6 +285,11 @@ impl Session<'_, '_> {
         if rows.len() < 2 {
             return rows.into_iter().map(|(_, _, decl)| decl).collect();
         }
+        // Java: of pattern variables of one name the last one above is meant.
+        if family == Family::Java && place.line != u32::MAX {
+            let above = rows.iter().rposition(|(line, ..)| *line <= place.line).unwrap_or(0);
+            return vec![rows[above].2];
+        }
         let same_function = self.function_scope(place.file, place.scope) == self.function_scope(place.file, scope);
         if same_function && family == Family::Python {
             let before: Vec<_> = rows.iter().copied().filter(|(line, ..)| *line < place.line).collect();

@@ -309,7 +309,9 @@ impl Session<'_, '_> {
         let family = Family::of(self.shared.names.view.facts(place.file).dialect);
         let line = match family {
             Family::Python => place.line,
-            // Only whether it is the header of a class matters.
+            // A pattern variable ends where the next of its name begins.
+            Family::Java if self.shared.names.file(place.file).decls_of(name).len() > 1 => place.line,
+            // Else only whether it is the header of a class matters.
             Family::Java => u32::from(place.line != HEADER),
             Family::Ecma => 0,
         };

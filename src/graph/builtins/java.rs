@@ -61,7 +61,24 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
     Some(match name {
         "void" => Set::one(Value::Null),
         "var" => return None,
+        // Types of other libraries keep their packages: they are not the JDK's of that name.
+        _ if path.contains('.') && !path.starts_with("java.") && !path.starts_with("javax.") => {
+            Set::external(path, args)
+        }
         _ => Set::external(name, args),
+    })
+}
+
+/// The type of a field of a library type.
+pub fn property(class: &str, name: &str) -> Option<Set> {
+    (class == "Array" && name == "length").then(|| Set::external("int", &[]))
+}
+
+/// The only type argument of what is outside.
+fn element(set: &Set) -> Set {
+    set.flat_map(|value| match value {
+        Value::ExternalInstance(_, args) if args.len() == 1 => arg(args, 0),
+        _ => Set::unknown(),
     })
 }
 
@@ -79,8 +96,21 @@ pub fn call(path: &str, args: &[Set]) -> Option<Set> {
         ("Objects", "requireNonNull" | "requireNonNullElse") => arg(args, 0),
         ("String", "valueOf" | "format" | "join") => Set::external("String", &[]),
         ("CompletableFuture", "completedFuture") => Set::external("CompletableFuture", &[arg(args, 0)]),
-        (_, "valueOf" | "getInstance" | "newInstance") if class.starts_with(char::is_uppercase) => {
-            Set::external(class, &[])
+        // Well-known wrappers: what is given comes back.
+        (_, "checkNotNull" | "requireNonNull" | "verifyNotNull" | "spy" | "verify") => arg(args, 0),
+        ("Iterables" | "Iterators", "getOnlyElement" | "getFirst" | "getLast" | "getNext") => element(&arg(args, 0)),
+        // …or an instance of the class that is named.
+        (_, "assertThrows" | "assertThrowsExactly" | "mock" | "createMock" | "createNiceMock") => {
+            element(&arg(args, 0))
+        }
+        // What a mocking library wraps a mock in answers as the mock does.
+        (_, "when") if class.ends_with(')') => arg(args, 0),
+        // Factories are named after what they do, and give what they belong to.
+        (_, "valueOf" | "getInstance" | "newInstance" | "of" | "copyOf") if class.starts_with(char::is_uppercase) => {
+            let owner = path.rsplit_once('.').map_or(class, |(owner, _)| owner);
+            let elements = Set::union(args.iter().cloned());
+            let args = if class.ends_with("Map") { args.to_vec() } else { vec![elements] };
+            named_type(owner, if matches!(method, "of") { &args } else { &[] })?
         }
         (_, "parseInt") => Set::external("int", &[]),
         (_, "parseLong") => Set::external("long", &[]),
@@ -99,6 +129,7 @@ pub fn call_method(
 ) -> Option<Set> {
     let element = || arg(own, 0);
     let is_map = class.ends_with("Map");
+    let is_other_library = class.contains('.');
     Some(match method {
         "get" | "getOrDefault" | "remove" | "put" | "computeIfAbsent" | "putIfAbsent" | "merge" if is_map => {
             if method == "computeIfAbsent" { Set::union([arg(own, 1), by_lambda(1)]) } else { arg(own, 1) }
@@ -115,6 +146,7 @@ pub fn call_method(
         {
             element()
         }
+        "verify" | "when" if is_other_library && args.len() <= 2 => arg(args, 0),
         "orElse" | "orElseGet" => Set::union([element(), arg(args, 0)]),
         "stream" | "parallelStream" => Set::external("Stream", &[element()]),
         "iterator" | "listIterator" => Set::external("Iterator", &[element()]),

@@ -5,6 +5,7 @@
 
 mod ecma;
 mod java;
+pub mod jdk;
 mod python;
 mod words;
 
@@ -138,7 +139,7 @@ pub fn member(family: Family, receiver: &Value, name: &str) -> Set {
     let property = match family {
         Family::Python => python::property(class, args, name),
         Family::Ecma => ecma::property(class, args, name),
-        Family::Java => None,
+        Family::Java => java::property(class, name),
     };
     property.unwrap_or_else(|| {
         if class.contains('#') {
@@ -191,8 +192,13 @@ pub fn is_object_member(family: Family, name: &str) -> bool {
 }
 
 /// The value of a member that every object has.
-pub fn object_member(_family: Family, name: &str) -> Set {
-    Set::external(&format!("object#{name}"), &[])
+pub fn object_member(family: Family, name: &str) -> Set {
+    let class = match (family, name) {
+        (Family::Java, "name" | "ordinal" | "compareTo" | "getDeclaringClass") => "Enum",
+        (Family::Java, _) => "Object",
+        (Family::Python | Family::Ecma, _) => "object",
+    };
+    Set::external(&format!("{class}#{name}"), &[])
 }
 
 /// Whether a member of a function gives the function back.
@@ -232,7 +238,11 @@ pub fn call_method(
         Family::Ecma => ecma::call_method(class, method, own, args, by_lambda),
         Family::Java => java::call_method(class, method, own, args, by_lambda),
     };
-    known.unwrap_or_else(|| external_of(class, method))
+    known.unwrap_or_else(|| match family {
+        // `Class.method` without the mark of a call is a method reference.
+        Family::Java => Set::one(Value::External(Arc::from(format!("{class}.{method}()")))),
+        Family::Python | Family::Ecma => external_of(class, method),
+    })
 }
 
 /// Parameter `position` of a callback given to `class#method`.

@@ -4,6 +4,8 @@ pub mod naming;
 pub mod syntax;
 pub mod tests;
 
+use std::borrow::Cow;
+
 use tree_sitter::{Node, Tree};
 
 use crate::base::dialect::Dialect;
@@ -16,6 +18,10 @@ pub struct Java;
 impl Language for Java {
     fn grammar(&self, _dialect: Dialect) -> tree_sitter::Language {
         tree_sitter_java::LANGUAGE.into()
+    }
+
+    fn mend<'s>(&self, _dialect: Dialect, source: &'s [u8]) -> Cow<'s, [u8]> {
+        syntax::mend::mend(source)
     }
 
     fn lower(&self, tree: &Tree, source: &[u8], builder: &mut FactsBuilder) {

@@ -10,6 +10,7 @@ use crate::facts::model::{
 };
 use crate::lang::java::syntax::declarations::Modifiers;
 use crate::lang::java::syntax::kinds::{F, K, field, kind};
+use crate::lang::java::syntax::mend::annotations_before;
 use crate::lang::java::syntax::signature::{erased, n_dimensions, signature};
 use crate::lang::java::syntax::types::{argument, arrays};
 use crate::lang::java::syntax::{Walk, row, value};
@@ -22,6 +23,8 @@ pub(super) struct ParameterParts<'t> {
     pub ty: Option<Node<'t>>,
     /// `int a[]`.
     pub dimensions: Option<Node<'t>>,
+    /// `...`.
+    pub dots: Option<Node<'t>>,
     pub annotations: Vec<Node<'t>>,
 }
 
@@ -171,8 +174,10 @@ impl Walk<'_> {
 
     pub(super) fn parameter_parts<'t>(&self, at: Node<'t>) -> ParameterParts<'t> {
         let mut parts = ParameterParts::default();
-        for child in node::named_children(at) {
+        for child in node::children(at) {
             match kind(child) {
+                _ if !child.is_named() && self.text(child) == "..." => parts.dots = Some(child),
+                _ if !child.is_named() => {}
                 K::Modifiers => parts.annotations.extend(node::children(child).filter(|c| kind(*c).is_annotation())),
                 K::Identifier | K::UnderscorePattern => parts.name = Some(child),
                 K::Dimensions => parts.dimensions = Some(child),
@@ -196,8 +201,35 @@ impl Walk<'_> {
         variadic: bool,
     ) -> Option<TypeId> {
         let ty = parts.ty.and_then(|ty| self.ty(b, ty))?;
+        if let (true, Some(dots)) = (variadic, parts.dots) {
+            self.blanked_annotations(b, dots);
+        }
         let dimensions = parts.dimensions.map_or(0, |d| self.dimensions(b, d));
         Some(arrays(b, ty, dimensions + usize::from(variadic)))
+    }
+
+    /// References of the annotations that were blanked out before `...` is parsed.
+    fn blanked_annotations(&mut self, b: &mut FactsBuilder, dots: Node<'_>) {
+        for range in annotations_before(self.source, dots.start_byte()) {
+            let text = String::from_utf8_lossy(&self.source[range.clone()]).into_owned();
+            let before = &self.source[..range.start];
+            let line = before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1;
+            let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() as u32;
+            let mut expr = None;
+            for part in text.split('.') {
+                let name = b.intern(part);
+                expr = Some(match expr {
+                    Some(outer) => b.compound(ExprKind::Attr, Some(name), &[value(outer)]),
+                    None => b.leaf(ExprKind::Name, Some(name), 0),
+                });
+            }
+            let Some(expr) = expr else { continue };
+            let column = column + text.rfind('.').map_or(0, |at| at as u32 + 1);
+            match self.header {
+                Some(owner) => b.reference_of(owner, RefKind::Decorator, expr, line, column, line),
+                None => b.reference(RefKind::Decorator, expr, line, column, line),
+            }
+        }
     }
 
     /// The parameters of a function or lambda scope that is open. A receiver parameter
@@ -350,7 +382,7 @@ impl Walk<'_> {
     }
 
     /// An enum constant: its value is a call of the enum's constructor, with the scope of its
-    /// body if it has one. Without arguments and body there is no reference to the constructor.
+    /// body if it has one.
     pub(super) fn enum_constant(&mut self, b: &mut FactsBuilder, at: Node<'_>, doc: Option<Node<'_>>) {
         let Some(name_node) = field(at, F::Name) else { return self.sequence(b, at) };
         let name = self.text(name_node).into_owned();
@@ -392,9 +424,7 @@ impl Walk<'_> {
         let scope = body.map(|body| self.anonymous_body(b, body));
         self.in_code = outer_code;
         let expr = b.push_expr(Expr { scope, ..row(ExprKind::New) }, &operands);
-        if arguments.is_some() || body.is_some() {
-            self.refer(b, RefKind::New, expr, name_node, at);
-        }
+        self.refer(b, RefKind::New, expr, name_node, at);
         let name = b.intern(&name);
         let binding = b.binding(Origin::Assign, node::start_line(name_node), node::column(name_node));
         b.bind(Binding { name: Some(name), value: Some(expr), symbol: Some(id), ..binding }, &[]);

@@ -10,6 +10,7 @@ mod expressions;
 mod imports;
 mod kinds;
 mod members;
+pub mod mend;
 mod patterns;
 mod recovery;
 mod signature;
