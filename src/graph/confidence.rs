@@ -1,5 +1,6 @@
 //! How sure an edge is, by the rule that found it: the precision that was measured per rule
-//! against compilers (the table in `src/ARCHITECTURE.md`), rounded down by half a percent or less. PRODUCT.md §3's figures were the starting values.
+//! against compilers (the table in `src/ARCHITECTURE.md`), rounded down by half a percent or less.
+//! PRODUCT.md §3's figures were the starting values.
 
 use crate::graph::edge::{Confidence, EdgeKind, Strategy};
 

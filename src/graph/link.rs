@@ -146,17 +146,13 @@ fn take_words(view: &View, shared: &Shared<'_>, links: &mut [FileLink]) -> Vec<(
     believed
 }
 
-/// Links one file. Asks queries about others, and links none of them.
-pub fn link_file(view: &View, shared: &Shared<'_>, file: FileIdx) -> FileLink {
-    link_with(Session::new(shared), view, file, None).0
-}
-
-/// As [`link_file`], and records the queries that it asked.
+/// Links one file and records the queries that it asked.
 pub fn link_recorded(view: &View, shared: &Shared<'_>, file: FileIdx) -> FileLink {
     link_with(Session::recording(shared), view, file, None).0
 }
 
-/// Links one file, by a compiler's words on its references where there are any.
+/// Links one file, by a compiler's words on its references where there are any. Asks queries
+/// about other files, and links none of them.
 fn link_with<'s, 'v>(
     session: Session<'s, 'v>,
     view: &'v View,
