@@ -22,6 +22,7 @@ use crate::git::snapshot::{Snapshot, SnapshotOptions};
 use crate::git::stat::StatCache;
 use crate::graph::edge::Graph;
 use crate::graph::link::link;
+use crate::graph::relink::Linked;
 use crate::index::build::{Builder, Built, Counts, Fingerprints, Memory, Missing, counts_of};
 use crate::index::compiler::{self, Placing};
 use crate::index::select::{SelectOptions, Selector};
@@ -67,6 +68,8 @@ struct State {
     memory: Memory,
     /// The atlas of the worktree, with the snapshot it was made from.
     fresh: Option<(Snapshot, Arc<Atlas>)>,
+    /// What the worktree's next link builds on, once there was a change or it was prepared for one.
+    linked: Option<Linked>,
     /// Atlases of revisions with their snapshots, most recently asked for first.
     trees: VecDeque<(Arc<Snapshot>, Arc<Atlas>)>,
     /// What compilers said, with the names it was read under.
@@ -352,11 +355,45 @@ impl Session {
         }
     }
 
+    /// Links the worktree's view from what was found out for the last one.
+    fn relinked(&self, state: &mut State, snapshot: &Snapshot, view: View) -> Arc<Atlas> {
+        let view = Arc::new(view);
+        let before = state.linked.take();
+        let linked = self.on_threads(|| match before {
+            Some(before) => before.next(Arc::clone(&view)),
+            None => Linked::new(Arc::clone(&view)),
+        });
+        let graph = Arc::clone(&linked.graph);
+        state.linked = Some(linked);
+        Arc::new(Atlas { view, graph, header: self.header(snapshot) })
+    }
+
+    /// Finds out what the next link of the worktree builds on, so that the first edit is as quick as
+    /// later ones. Questions are answered meanwhile. Does nothing before the first answer.
+    pub fn prepare(&self) {
+        let view = {
+            let state = self.state();
+            match (&state.fresh, &state.linked) {
+                (Some((_, atlas)), None) => Arc::clone(&atlas.view),
+                _ => return,
+            }
+        };
+        let linked = self.on_threads(|| Linked::new(view));
+        let mut state = self.state();
+        if state.linked.is_none() {
+            state.linked = Some(linked);
+        }
+    }
+
     /// Links a view on as many threads as asked for.
     pub fn link(&self, view: &View) -> Graph {
+        self.on_threads(|| link(view))
+    }
+
+    fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build() {
-            Ok(pool) => pool.install(|| link(view)),
-            Err(_) => link(view),
+            Ok(pool) => pool.install(work),
+            Err(_) => work(),
         }
     }
 
@@ -399,7 +436,11 @@ impl AtlasSource for Session {
         self.take_configured(&mut state, &snapshot, &built.view);
         self.lay_programs(&mut state, &mut built.view);
         let known = known_graph(&state, &snapshot);
-        let atlas = self.atlas(&snapshot, built.view, known);
+        let has_changed = state.fresh.is_some() || state.linked.is_some();
+        let atlas = match known {
+            None if has_changed => self.relinked(&mut state, &snapshot, built.view),
+            known => self.atlas(&snapshot, built.view, known),
+        };
         if !built.is_torn {
             state.fresh = Some((snapshot, Arc::clone(&atlas)));
         }

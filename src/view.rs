@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::base::dialect::Dialect;
 use crate::base::id::BlobId;
 use crate::base::path::RepoPath;
+use crate::base::reads::{self, Read};
 use crate::facts::model::{FileFacts, Symbol, SymbolId};
 use crate::scip::program::Program;
 
@@ -128,6 +129,7 @@ pub struct View {
 impl View {
     /// The file at an index.
     pub fn file(&self, file: FileIdx) -> &ViewFile {
+        reads::note(Read::outline(file.0));
         &self.files[file.0 as usize]
     }
 

@@ -80,13 +80,13 @@ fn check(repository: &Path, store: &Path, warm: &Session, scratch: &Path, step: 
 }
 
 /// Links a view from the records of the one before, and compares with linking all.
-fn relinked(before: Option<&Linked>, atlas: &Atlas, step: &str) -> Linked {
+fn relinked(before: Option<Linked>, atlas: &Atlas, step: &str) -> Linked {
     let view = Arc::clone(&atlas.view);
     let next = match before {
         Some(before) => before.next(view),
         None => Linked::new(view),
     };
-    assert!(next.graph == *atlas.graph, "linking by recorded queries after `{step}` differs");
+    assert!(*next.graph == *atlas.graph, "linking by recorded queries after `{step}` differs");
     next
 }
 
@@ -106,7 +106,7 @@ fn replay_script(script: &str) -> usize {
         let atlas = check(&repository, &store, warm, scratch.path(), title.trim());
         assert!(!atlas.graph.edges.is_empty(), "no edges after `{title}`: the comparison would be empty");
         n_steps += 1;
-        let next = relinked(linked.as_ref(), &atlas, title.trim());
+        let next = relinked(linked.take(), &atlas, title.trim());
         n_files += atlas.view.files.len();
         n_linked += next.n_linked;
         linked = Some(next);
@@ -139,14 +139,14 @@ fn replay_of_a_clone() {
         run(&repository, "git", &["clean", "-qfd"]);
         let warm = warm.get_or_insert_with(|| session(&repository, &store, 2));
         let whole = check(&repository, &store, warm, scratch.path(), pair[0]);
-        linked = Some(relinked(linked.as_ref(), &whole, pair[0]));
+        linked = Some(relinked(linked.take(), &whole, pair[0]));
         // Every second file of the next commit, uncommitted.
         let changed = run(&repository, "git", &["diff", "--name-only", "--diff-filter=AM", "-z", pair[0], pair[1]]);
         for path in changed.split('\0').filter(|p| !p.is_empty()).step_by(2) {
             run(&repository, "git", &["checkout", "-q", pair[1], "--", path]);
         }
         let atlas = check(&repository, &store, warm, scratch.path(), &format!("half of {}", pair[1]));
-        let next = relinked(linked.as_ref(), &atlas, pair[1]);
+        let next = relinked(linked.take(), &atlas, pair[1]);
         let (n_edges, n_unproved, n_linked) = (atlas.graph.edges.len(), atlas.graph.unproved.len(), next.n_linked);
         println!("{}: {n_edges} edges, {n_unproved} unproved, {n_linked} files linked anew: equal", pair[1]);
         linked = Some(next);

@@ -7,3 +7,4 @@ pub mod error;
 pub mod id;
 pub mod parallel;
 pub mod path;
+pub mod reads;

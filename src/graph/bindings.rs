@@ -15,7 +15,7 @@ impl Session<'_, '_> {
     pub fn reassigned(&mut self, file: FileIdx, scope: ScopeId, name: NameId, declared: &Denoted) -> Vec<Set> {
         let facts = self.shared.names.view.facts(file);
         let around = facts.scope(scope);
-        let rows: Vec<u32> = self.shared.names.file(file).reassigned(name).collect();
+        let rows: Vec<u32> = self.shared.names.code(file).reassigned(name).collect();
         let mut sets = Vec::new();
         for row in rows {
             let binding = &facts.bindings[row as usize];

@@ -382,7 +382,7 @@ impl Session<'_, '_> {
     /// The union of what a scope returns; `Null` when it returns nothing.
     fn returned(&mut self, file: FileIdx, scope: ScopeId, has_body: bool) -> Set {
         let facts = self.shared.names.view.facts(file);
-        let rows: Vec<u32> = self.shared.names.file(file).returns(scope).collect();
+        let rows: Vec<u32> = self.shared.names.code(file).returns(scope).collect();
         let mut sets = Vec::new();
         let mut yields = Vec::new();
         for row in rows {

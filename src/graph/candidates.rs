@@ -1,11 +1,14 @@
 //! Guesses about members of unknown receivers: a unique name that nothing contradicts is
 //! likely, a few are candidates. The rest stays unproved.
 
+use std::borrow::Cow;
+use std::cell::LazyCell;
+
 use crate::facts::model::{RefKind, SymbolFlags, SymbolKind};
 use crate::graph::builtins;
-use crate::graph::closures::Closures;
 use crate::graph::confidence;
 use crate::graph::edge::{Edge, EdgeKind, Layer, Receiver, Strategy, Unproved};
+use crate::graph::file_graph::FileSet;
 use crate::graph::modules::Family;
 use crate::graph::queries::Shared;
 use crate::view::{FileIdx, SymbolRef};
@@ -15,15 +18,16 @@ const MAX_CANDIDATES: usize = 8;
 
 /// Turns a file's unproved references into likely and candidate edges where names allow;
 /// gives the edges and what stays unproved (everything but the likely ones).
-pub fn guess(
+/// `closure` is what the file reaches through uses, asked for at most once.
+pub fn guess<'c>(
     shared: &Shared<'_>,
-    closures: &Closures<'_>,
+    closure: impl FnOnce() -> Cow<'c, FileSet>,
     file: FileIdx,
     unproved: &[Unproved],
 ) -> (Vec<Edge>, Vec<Unproved>) {
     let view = shared.names.view;
     let family = Family::of(view.file(file).dialect);
-    let closure = closures.of(file);
+    let closure = LazyCell::new(closure);
     let mut edges = Vec::new();
     let mut rest = Vec::new();
     for row in unproved {

@@ -18,7 +18,7 @@ impl Session<'_, '_> {
     /// The type of a lambda's parameter by what is expected where the lambda stands.
     pub fn contextual_param(&mut self, file: FileIdx, scope: ScopeId, position: usize) -> Set {
         let facts = self.shared.names.view.facts(file);
-        let table = self.shared.names.file(file);
+        let table = self.shared.names.code(file);
         let Some(lambda) = table.expr_of_scope(scope) else { return Set::unknown() };
         // A callback of a builtin's method has no function type to look into.
         if Family::of(facts.dialect) != Family::Java
@@ -74,7 +74,7 @@ impl Session<'_, '_> {
             return Set::unknown();
         }
         let facts = self.shared.names.view.facts(file);
-        let table = self.shared.names.file(file);
+        let table = self.shared.names.code(file);
         if let Some(row) = table.binding_of_value(expr) {
             let binding = &facts.bindings[row as usize];
             let place = Place { file, scope: binding.scope, line: u32::MAX };
@@ -145,7 +145,7 @@ impl Session<'_, '_> {
             }
             return declared;
         }
-        let Some(lambda) = self.shared.names.file(file).expr_of_scope(scope) else { return Set::unknown() };
+        let Some(lambda) = self.shared.names.code(file).expr_of_scope(scope) else { return Set::unknown() };
         let expected = self.expected(file, lambda, nesting + 1);
         let place = self.place_of_scope(file, scope);
         expected.flat_map(|value| match value {
@@ -169,7 +169,7 @@ impl Session<'_, '_> {
     /// scope around that is known.
     pub fn place_near(&self, file: FileIdx, expr: ExprId) -> Place {
         let facts = self.shared.names.view.facts(file);
-        let table = self.shared.names.file(file);
+        let table = self.shared.names.code(file);
         let mut at = expr;
         for _ in 0..MAX_NESTING {
             if let Some(scope) = facts.expr(at).scope {

@@ -1,8 +1,7 @@
 //! Edges, what could not be proved, and the graph that holds both ways of them.
 
-use rayon::prelude::*;
-
 use crate::facts::model::{NameId, RefKind, TestBlockId};
+use crate::facts::table::Id;
 use crate::view::{FileIdx, SymbolRef};
 
 /// The kinds of edges in every output (PRODUCT.md §3).
@@ -241,10 +240,7 @@ impl Graph {
         self.open_classes.dedup();
         self.handed_out.sort_unstable();
         self.handed_out.dedup();
-        self.by_target = (0..self.edges.len() as u32).collect();
-        let edges = &self.edges;
-        // Stable: edges to one symbol stay in order of source and line.
-        self.by_target.par_sort_by_key(|at| edges[*at as usize].to);
+        self.by_target = by_target(&self.edges);
         self
     }
 
@@ -272,4 +268,33 @@ impl Graph {
         let end = self.by_target.partition_point(|at| self.edges[*at as usize].to <= to);
         self.by_target[start..end].iter().copied()
     }
+}
+
+/// The indices of edges sorted by target, those to one symbol in order: counted per symbol, then
+/// laid out. O(edges + symbols).
+fn by_target(edges: &[Edge]) -> Vec<u32> {
+    let n_files = edges.iter().map(|edge| edge.to.file.0 as usize + 1).max().unwrap_or(0);
+    let mut starts = vec![0usize; n_files + 1];
+    for edge in edges {
+        let n_symbols = &mut starts[edge.to.file.0 as usize + 1];
+        *n_symbols = (*n_symbols).max(edge.to.symbol.index() + 1);
+    }
+    for file in 0..n_files {
+        starts[file + 1] += starts[file];
+    }
+    let slot = |edge: &Edge| starts[edge.to.file.0 as usize] + edge.to.symbol.index();
+    let mut next = vec![0u32; starts[n_files] + 1];
+    for edge in edges {
+        next[slot(edge) + 1] += 1;
+    }
+    for at in 0..starts[n_files] {
+        next[at + 1] += next[at];
+    }
+    let mut sorted = vec![0u32; edges.len()];
+    for (at, edge) in edges.iter().enumerate() {
+        let place = &mut next[slot(edge)];
+        sorted[*place as usize] = at as u32;
+        *place += 1;
+    }
+    sorted
 }

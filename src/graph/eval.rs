@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::base::reads::{self, Read};
 use crate::facts::model::{
     ExprId, ExprKind, ImportKind, LiteralKind, NameId, Role, ScopeId, ScopeKind, SeqKind, SymbolId, SymbolKind,
 };
@@ -22,6 +23,8 @@ impl Session<'_, '_> {
         if !self.step() {
             return Set::unknown();
         }
+        // An expression of another file may stand anywhere in it.
+        reads::note(Read::whole(place.file.0));
         let kind = self.shared.names.view.facts(place.file).expr(expr).kind;
         let is_leaf = matches!(
             kind,
@@ -252,14 +255,14 @@ impl Session<'_, '_> {
                     }
                 }
                 ScopeKind::Object => {
-                    if let Some(expr) = self.shared.names.file(place.file).expr_of_scope(id) {
+                    if let Some(expr) = self.shared.names.code(place.file).expr_of_scope(id) {
                         return Set::one(Value::Object(place.file, expr));
                     }
                 }
                 ScopeKind::Function => {
                     let in_member =
                         row.parent.is_some_and(|p| matches!(facts.scope(p).kind, ScopeKind::Class | ScopeKind::Object));
-                    let lambda = self.shared.names.file(place.file).expr_of_scope(id);
+                    let lambda = self.shared.names.code(place.file).expr_of_scope(id);
                     let is_arrow = lambda.is_some_and(|lambda| facts.expr(lambda).detail == 1);
                     if !in_member && !is_arrow && Family::of(facts.dialect) == Family::Ecma {
                         return self.values(Query::This(SymbolRef { file: place.file, symbol: row.owner }));

@@ -109,7 +109,7 @@ impl Session<'_, '_> {
     /// What the instances of an anonymous class are besides: its supertype.
     pub fn anonymous_bases(&mut self, file: FileIdx, scope: ScopeId) -> Set {
         let facts = self.shared.names.view.facts(file);
-        let Some(expr) = self.shared.names.file(file).expr_of_scope(scope) else { return Set::unknown() };
+        let Some(expr) = self.shared.names.code(file).expr_of_scope(scope) else { return Set::unknown() };
         let place = Place { file, scope: facts.scope(scope).parent.unwrap_or(ScopeId::new(0)), line: u32::MAX };
         match (facts.expr(expr).ty, facts.operand(expr, 0)) {
             (Some(ty), _) => self.type_value(ty, place),

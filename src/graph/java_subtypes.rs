@@ -307,7 +307,7 @@ impl Session<'_, '_> {
         let Some(scope) = facts.expr(*expr).scope else { return Fit::Maybe };
         let is_void = shape.result.values() == [Value::Null];
         let (mut gives, mut throws, mut statement) = (false, false, true);
-        let rows: Vec<u32> = self.shared.names.file(*file).returns(scope).collect();
+        let rows: Vec<u32> = self.shared.names.code(*file).returns(scope).collect();
         let mut is_expression = false;
         for row in rows {
             let returned = &facts.returns[row as usize];

@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use crate::base::reads;
 use crate::facts::model::{
     ExprId, ExprKind, FileFacts, NameId, RefKind, Reference, ScopeId, SymbolFlags, SymbolId, SymbolKind, TestBlockId,
 };
 use crate::facts::table::Id;
-use crate::graph::closures::Closures;
+use crate::graph::answers::Inputs;
+use crate::graph::assemble::{assemble, guess_all};
 use crate::graph::compiled::{FileWords, Word};
 use crate::graph::confidence;
 use crate::graph::edge::{Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
-use crate::graph::file_graph::FileGraph;
 use crate::graph::memo::Memo;
 use crate::graph::modules::{Family, Modules};
 use crate::graph::names::{Decl, Names};
 use crate::graph::queries::{Denoted, Query, Session, Shared};
-use crate::graph::record::Record;
 use crate::graph::resolve::Targets;
 use crate::graph::scope::{Place, Space};
 use crate::graph::value::Value;
-use crate::graph::{candidates, compiled, imports};
+use crate::graph::{compiled, imports};
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// Functions of Python's own that call nothing of their arguments but protocol methods.
@@ -60,8 +60,6 @@ pub struct FileLink {
     pub n_external: u32,
     /// Whether an import or call of it is blind.
     pub blind: bool,
-    /// What it asked for, where that is recorded: equal answers, equal link.
-    pub record: Record,
 }
 
 /// Links every reference of `view` to its targets.
@@ -81,50 +79,12 @@ pub fn link(view: &View) -> Graph {
             link
         })
         .collect();
-    assemble(view, shared, links)
-}
-
-/// Puts the links of all files together, with what compilers say instead of some and with guesses
-/// about what they left unproved.
-pub fn assemble(view: &View, shared: Shared<'_>, mut links: Vec<FileLink>) -> Graph {
-    let files: Vec<FileIdx> = view.indices().collect();
+    let mut links: Vec<FileLink> = links;
     let compiled = take_words(view, &shared, &mut links);
-    let mut graph = Graph { compiled, ..Graph::default() };
-    for link in &links {
-        graph.file_uses.extend(&link.uses);
-        graph.open_classes.extend(&link.open_classes);
-        graph.handed_out.extend(&link.handed_out);
-        graph.n_external.push(link.n_external);
-    }
-    graph.blind = files.iter().copied().filter(|file| links[file.0 as usize].blind).collect();
-    let file_graph = FileGraph::new(view.files.len(), &graph.file_uses);
-    let closures = Closures::new(&file_graph);
-    let linked: Vec<(Vec<Edge>, Vec<Unproved>)> = links
-        .into_par_iter()
-        .zip(&files)
-        .map(|(link, file)| {
-            let (guessed, mut unproved) = candidates::guess(&shared, &closures, *file, &link.unproved);
-            let mut edges = link.edges;
-            edges.extend(guessed);
-            // Sorted here, in parallel, they are sorted as a whole: files come in order.
-            edges.sort_unstable();
-            edges.dedup();
-            unproved.sort_unstable();
-            (edges, unproved)
-        })
-        .collect();
-    rayon::join(
-        || shared.discard(),
-        || {
-            graph.edges.reserve_exact(linked.iter().map(|(edges, _)| edges.len()).sum());
-            for (edges, unproved) in linked {
-                graph.edges.extend(edges);
-                graph.unproved.extend(unproved);
-            }
-            graph.finish()
-        },
-    )
-    .1
+    let uses: Vec<FileUse> = links.iter().flat_map(|link| link.uses.iter().copied()).collect();
+    let guessed = guess_all(&shared, &uses, |file| &links[file.0 as usize]);
+    let assemble = || Graph { compiled, ..assemble(links.iter(), &guessed) };
+    rayon::join(|| shared.discard(), assemble).1
 }
 
 /// Links again the files for which a compiler's index is believed, by its words. Which ones those
@@ -146,9 +106,17 @@ fn take_words(view: &View, shared: &Shared<'_>, links: &mut [FileLink]) -> Vec<(
     believed
 }
 
-/// Links one file and records the queries that it asked.
-pub fn link_recorded(view: &View, shared: &Shared<'_>, file: FileIdx) -> FileLink {
-    link_with(Session::recording(shared), view, file, None).0
+/// Links one file, and says what its link was computed from beside the file itself; `shared`
+/// tracks its answers.
+pub fn link_tracked<'s, 'v>(view: &'v View, shared: &'s Shared<'v>, file: FileIdx) -> (FileLink, Inputs) {
+    let session = Session::new(shared);
+    let ((link, mut inputs), mut reads) = reads::listen(file.0, || {
+        let mut linker = Linker { session, view, file, link: FileLink::default(), words: None };
+        linker.run();
+        (linker.link, linker.session.take_inputs())
+    });
+    inputs.reads.append(&mut reads);
+    (link, inputs.settle())
 }
 
 /// Links one file, by a compiler's words on its references where there are any. Asks queries
@@ -159,25 +127,9 @@ fn link_with<'s, 'v>(
     file: FileIdx,
     words: Option<&'s FileWords>,
 ) -> (FileLink, Memo) {
-    let shared = session.shared;
     let mut linker = Linker { session, view, file, link: FileLink::default(), words };
-    linker.imports();
-    linker.references();
-    linker.declarations();
-    let Linker { mut session, mut link, .. } = linker;
-    let asked = session.take_asked();
-    for edge in &link.edges {
-        if edge.to.file != file {
-            link.uses.push(FileUse { from: file, to: edge.to.file, type_only: false });
-        }
-    }
-    link.uses.extend(imports::conftest_uses(shared, view, file));
-    if let Some(asked) = asked {
-        link.record = Record::new(&shared.names, &asked);
-        link.record.files.extend(shared.modules.conftests(view, file));
-        link.record.files.insert(file);
-    }
-    (link, session.into_memo())
+    linker.run();
+    (linker.link, linker.session.into_memo())
 }
 
 /// The link of one file as it grows.
@@ -199,6 +151,20 @@ pub struct Site {
 }
 
 impl Linker<'_, '_> {
+    /// Links the whole file.
+    fn run(&mut self) {
+        self.imports();
+        self.references();
+        self.declarations();
+        let file = self.file;
+        let used = self.link.edges.iter().map(|edge| edge.to.file).filter(|to| *to != file);
+        self.link.uses.extend(used.map(|to| FileUse { from: file, to, type_only: false }));
+        self.link.uses.extend(imports::conftest_uses(self.session.shared, self.view, file));
+        // Sorted here, in parallel, they are sorted as a whole: files come in order.
+        self.link.edges.sort_unstable();
+        self.link.edges.dedup();
+    }
+
     /// The facts of the file.
     pub fn facts(&self) -> &FileFacts {
         self.view.facts(self.file)

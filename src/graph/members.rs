@@ -545,7 +545,7 @@ impl Session<'_, '_> {
         }
         // Members assigned to the name that holds the object.
         let table = self.shared.names.file(file);
-        for row in table.bindings_around(facts, expr) {
+        for row in self.shared.names.code(file).bindings_around(facts, expr) {
             let (Some(holder), Some(name)) = (facts.bindings[row as usize].name, name) else { continue };
             let rows: Vec<u32> = table.assigned(facts.name(holder), name).collect();
             if !rows.is_empty() {

@@ -84,21 +84,26 @@ impl Modules {
                 modules.add_java(view, file);
             }
         }
-        modules.imports = view
-            .files
-            .par_iter()
-            .map(|file| file.facts.imports.iter().map(|import| modules.import(view, file, import)).collect())
-            .collect();
-        modules.exports = view
-            .files
-            .par_iter()
-            .map(|file| {
-                let target = |module| modules.specifier(view, &file.path, file.dialect, 0, module);
-                let rows = file.facts.exports.iter();
-                rows.map(|e| e.module.map_or(Target::Missing, |m| target(file.facts.name(m)))).collect()
-            })
-            .collect();
+        let indices: Vec<FileIdx> = view.indices().collect();
+        (modules.imports, modules.exports) = indices.par_iter().map(|file| modules.targets(view, *file)).unzip();
         modules
+    }
+
+    /// Takes the changed imports and exports of a file in; its package and top-level types are as
+    /// they were.
+    pub fn replace(&mut self, view: &View, file: FileIdx) {
+        let at = file.0 as usize;
+        (self.imports[at], self.exports[at]) = self.targets(view, file);
+    }
+
+    /// What each import row and each export row of a file leads to.
+    fn targets(&self, view: &View, file: FileIdx) -> (Vec<Target>, Vec<Target>) {
+        let file = view.file(file);
+        let target = |module| self.specifier(view, &file.path, file.dialect, 0, module);
+        let imports = file.facts.imports.iter().map(|import| self.import(view, file, import)).collect();
+        let exports = file.facts.exports.iter();
+        let exports = exports.map(|e| e.module.map_or(Target::Missing, |m| target(file.facts.name(m)))).collect();
+        (imports, exports)
     }
 
     /// What an export row's module resolves to.

@@ -17,7 +17,7 @@ impl Session<'_, '_> {
         }
         let mut narrowed = set;
         let Some(root) = root_name(facts, expr) else { return narrowed };
-        for row in self.shared.names.file(place.file).narrowings(root) {
+        for row in self.shared.names.code(place.file).narrowings(root) {
             let narrowing = &facts.narrowings[row as usize];
             if narrowing.start_line > place.line || narrowing.end_line < place.line {
                 continue;
@@ -62,7 +62,7 @@ impl Session<'_, '_> {
         if let Some(Some(root)) = root_name(facts, narrowing.chain) {
             let mut decls = table.decls(scope, root);
             let by_name = decls.any(|decl| matches!(decl, Decl::Binding(row) if assigns(row)));
-            if by_name || table.reassigned(root).filter(own_function).any(assigns) {
+            if by_name || self.shared.names.code(place.file).reassigned(root).filter(own_function).any(assigns) {
                 return true;
             }
         }

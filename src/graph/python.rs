@@ -133,7 +133,7 @@ impl Session<'_, '_> {
         if Family::of(facts.dialect) != Family::Python {
             return Vec::new();
         }
-        let (Some(name), Some((call, _))) = (facts.expr(expr).name, self.shared.names.file(place.file).context(expr))
+        let (Some(name), Some((call, _))) = (facts.expr(expr).name, self.shared.names.code(place.file).context(expr))
         else {
             return Vec::new();
         };

@@ -5,18 +5,15 @@
 //! longer cycle is kept within the link of one file, which is sequential; what the depth bound
 //! cut is not kept at all. So equal views give equal answers on any number of threads.
 
-use std::collections::BTreeMap;
-use std::hash::BuildHasher;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
-use foldhash::fast::RandomState;
-use rayon::prelude::*;
-
+use crate::base::reads;
 use crate::facts::model::{ExprId, ScopeId};
+use crate::graph::answers::{Answers, Inputs, Known};
 use crate::graph::hashing::HashMap;
 use crate::graph::memo::{Expressions, Memo};
 use crate::graph::modules::Modules;
-use crate::graph::names::{Names, Text};
+use crate::graph::names::{NameTables, Names, Text};
 use crate::graph::scope::Place;
 use crate::graph::solve;
 use crate::graph::value::Set;
@@ -87,6 +84,24 @@ pub enum Answer {
 }
 
 impl Query {
+    /// The file that it is about.
+    pub fn file(self) -> FileIdx {
+        match self {
+            Query::Export(file, _)
+            | Query::Global(file, _)
+            | Query::Import(file, _)
+            | Query::Binding(file, _)
+            | Query::Param(file, _)
+            | Query::Lambda(file, _) => file,
+            Query::Symbol(at)
+            | Query::Returns(at)
+            | Query::Alias(at)
+            | Query::Bases(at)
+            | Query::Mro(at)
+            | Query::This(at) => at.file,
+        }
+    }
+
     /// The answer that knows nothing, from which cycles start.
     fn unknown(self) -> Answer {
         match self {
@@ -110,48 +125,38 @@ const MAX_ROUNDS: usize = 6;
 /// How many steps of evaluation one query may take by itself.
 pub const FUEL: u32 = 4_000;
 
-#[derive(Clone, Debug)]
-struct Known {
-    answer: Answer,
-    /// The longest chain of queries below this one.
-    height: u32,
-}
-
-const N_SHARDS: usize = 64;
-
 /// What all files share: names, modules, and the answers that hang on no cycle.
 pub struct Shared<'v> {
     pub names: Names<'v>,
     pub modules: Modules,
-    memo: Vec<RwLock<HashMap<Query, Known>>>,
-    hasher: RandomState,
+    answers: Answers,
 }
 
 impl<'v> Shared<'v> {
     /// Wraps the tables of a view.
     pub fn new(names: Names<'v>, modules: Modules) -> Self {
-        let memo = (0..N_SHARDS).map(|_| RwLock::default()).collect();
-        Shared { names, modules, memo, hasher: RandomState::default() }
+        Shared::with(names, modules, Answers::new(false))
+    }
+
+    /// Wraps the tables of a view with answers that hold for it.
+    pub fn with(names: Names<'v>, modules: Modules, answers: Answers) -> Self {
+        Shared { names, modules, answers }
+    }
+
+    /// The tables and answers, for a view to come.
+    pub fn into_parts(self) -> (NameTables, Modules, Answers) {
+        (self.names.into_tables(), self.modules, self.answers)
+    }
+
+    /// The answers that hang on no cycle.
+    pub fn answers(&self) -> &Answers {
+        &self.answers
     }
 
     /// Drops everything, on all threads: answers are many and small.
     pub fn discard(self) {
-        let Shared { names, modules, memo, .. } = self;
-        rayon::join(|| drop((names, modules)), || memo.into_par_iter().for_each(drop));
-    }
-
-    fn shard(&self, query: &Query) -> &RwLock<HashMap<Query, Known>> {
-        &self.memo[self.hasher.hash_one(query) as usize % N_SHARDS]
-    }
-
-    fn get(&self, query: &Query) -> Option<Known> {
-        let shard = self.shard(query).read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        shard.get(query).cloned()
-    }
-
-    fn put(&self, query: Query, known: Known) {
-        let mut shard = self.shard(&query).write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        shard.insert(query, known);
+        let Shared { names, modules, answers } = self;
+        rayon::join(|| drop((names, modules)), || answers.discard());
     }
 }
 
@@ -169,6 +174,7 @@ struct Frame {
     height: u32,
     fuel: u32,
     evaluated: Expressions,
+    inputs: Inputs,
 }
 
 /// The evaluation of one file.
@@ -180,8 +186,8 @@ pub struct Session<'s, 'v> {
     on_trail: HashMap<Query, usize>,
     trail: Vec<Query>,
     table: HashMap<Query, Answer>,
-    /// The queries that the file itself asked, where they are recorded.
-    asked: Option<BTreeMap<Query, Answer>>,
+    /// What was asked and looked at outside of any query, where that is tracked.
+    inputs: Inputs,
     memo: Memo,
     fuel: u32,
 }
@@ -202,21 +208,16 @@ impl<'s, 'v> Session<'s, 'v> {
             on_trail: HashMap::default(),
             trail: Vec::new(),
             table: HashMap::default(),
-            asked: None,
+            inputs: Inputs::default(),
             memo,
             fuel: FUEL,
         }
     }
 
-    /// Starts the evaluation of a file whose queries are recorded.
-    pub fn recording(shared: &'s Shared<'v>) -> Self {
-        Session { asked: Some(BTreeMap::new()), ..Session::new(shared) }
-    }
-
-    /// The queries asked from outside of any query since the start with their answers; `None`
-    /// when they were not recorded.
-    pub fn take_asked(&mut self) -> Option<BTreeMap<Query, Answer>> {
-        self.asked.take()
+    /// What was asked outside of any query since the start, and what parts that are not shared
+    /// were computed from.
+    pub fn take_inputs(&mut self) -> Inputs {
+        std::mem::take(&mut self.inputs).settle()
     }
 
     /// The tables, for the next file.
@@ -288,18 +289,21 @@ impl<'s, 'v> Session<'s, 'v> {
         }
     }
 
-    /// Asks a query.
-    pub fn ask(&mut self, query: Query) -> Answer {
-        let answer = self.answer(query);
-        if let (true, Some(asked)) = (self.frames.is_empty(), &mut self.asked) {
-            asked.entry(query).or_insert_with(|| answer.clone());
+    /// The inputs of what is being computed.
+    fn inputs(&mut self) -> &mut Inputs {
+        match self.frames.last_mut() {
+            Some(frame) => &mut frame.inputs,
+            None => &mut self.inputs,
         }
-        answer
     }
 
-    fn answer(&mut self, query: Query) -> Answer {
+    /// Asks a query.
+    pub fn ask(&mut self, query: Query) -> Answer {
         let depth = self.frames.len() as u32;
-        if let Some(known) = self.shared.get(&query) {
+        if let Some(known) = self.shared.answers.get(&query) {
+            if self.shared.answers.is_tracked() {
+                self.inputs().asked.push(query);
+            }
             if let Some(frame) = self.frames.last_mut() {
                 frame.height = frame.height.max(known.height + 1);
                 frame.cut |= depth + known.height > MAX_OPEN;
@@ -332,7 +336,9 @@ impl<'s, 'v> Session<'s, 'v> {
         let at = self.trail.len();
         self.trail.push(query);
         self.on_trail.insert(query, at);
+        let is_tracked = self.shared.answers.is_tracked();
         let (mut answer, mut frame) = self.run(query, at);
+        let mut is_shared = false;
         if frame.low == at && (self.trail.len() > at + 1 || frame.own_cycle) {
             (answer, frame) = self.solve(query, at, frame);
         }
@@ -350,7 +356,9 @@ impl<'s, 'v> Session<'s, 'v> {
                     answer = query.unknown();
                 }
             } else if alone && !frame.local {
-                self.shared.put(query, Known { answer: answer.clone(), height: frame.height });
+                is_shared = true;
+                let inputs = is_tracked.then(|| std::mem::take(&mut frame.inputs).settle());
+                self.shared.answers.put(query, Known { answer: answer.clone(), height: frame.height }, inputs);
             } else if alone {
                 self.local.insert(query, answer.clone());
             } else {
@@ -358,6 +366,11 @@ impl<'s, 'v> Session<'s, 'v> {
             }
         } else {
             self.table.insert(query, answer.clone());
+        }
+        match is_shared {
+            _ if !is_tracked => {}
+            true => self.inputs().asked.push(query),
+            false => self.inputs().take(&mut frame.inputs, query.file()),
         }
         if let Some(outer) = self.frames.last_mut() {
             if frame.low < at {
@@ -382,10 +395,25 @@ impl<'s, 'v> Session<'s, 'v> {
             height: 0,
             fuel: FUEL,
             evaluated,
+            inputs: Inputs::default(),
         });
-        let answer = stacker::maybe_grow(192 * 1024, 4 * 1024 * 1024, || solve::solve(self, query));
-        let frame = self.frames.pop().expect("because this frame was pushed above and each run pops its own");
+        let is_tracked = self.shared.answers.is_tracked();
+        let mut solve = || stacker::maybe_grow(192 * 1024, 4 * 1024 * 1024, || solve::solve(self, query));
+        let (answer, mut reads) = if is_tracked { reads::listen(query.file().0, solve) } else { (solve(), Vec::new()) };
+        let mut frame = self.frames.pop().expect("because this frame was pushed above and each run pops its own");
+        frame.inputs.reads.append(&mut reads);
         (answer, frame)
+    }
+
+    /// The order of queries in a cycle: texts by what they are, not by their numbers.
+    fn order(&self, one: &Query, other: &Query) -> std::cmp::Ordering {
+        let names = &self.shared.names;
+        match (one, other) {
+            (Query::Export(a, one), Query::Export(b, other)) | (Query::Global(a, one), Query::Global(b, other)) => {
+                a.cmp(b).then_with(|| names.str(*one).cmp(names.str(*other)))
+            }
+            _ => one.cmp(other),
+        }
     }
 
     /// Solves the cycle of the queries on the trail from `at` on: from unknown, in rounds over
@@ -395,18 +423,21 @@ impl<'s, 'v> Session<'s, 'v> {
     fn solve(&mut self, head: Query, at: usize, mut frame: Frame) -> (Answer, Frame) {
         for _restart in 0..MAX_ROUNDS {
             let mut members: Vec<Query> = self.trail[at..].to_vec();
-            members.sort_unstable();
+            members.sort_by(|a, b| self.order(a, b));
             for member in &members {
                 self.table.insert(*member, member.unknown());
             }
             for _round in 0..MAX_ROUNDS {
                 let mut changed = false;
                 for member in &members {
-                    let (answer, ran) = self.run(*member, usize::MAX);
+                    let (answer, mut ran) = self.run(*member, usize::MAX);
                     frame.low = frame.low.min(ran.low);
                     frame.local |= ran.local;
                     frame.cut |= ran.cut;
                     frame.height = frame.height.max(ran.height);
+                    if self.shared.answers.is_tracked() {
+                        frame.inputs.take(&mut ran.inputs, member.file());
+                    }
                     changed |= self.table.get(member) != Some(&answer);
                     self.table.insert(*member, answer);
                 }

@@ -1,189 +1,187 @@
-//! Linking a view anew after a change: a file whose recorded queries have the answers that they
-//! had keeps its link (FACTS.md §4). Equal to linking every file; a replay test compares.
+//! Linking a view anew after a change: what hangs on no changed file, nor on an answer that has
+//! become another, keeps its link (FACTS.md §4). Equal to linking every file; replay tests compare.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::base::id::Digest;
 use crate::facts::model::{FileFacts, SymbolKind};
-use crate::facts::table::Id;
-use crate::graph::edge::{Edge, FileUse, Graph, Unproved};
-use crate::graph::link::{FileLink, assemble, link_recorded};
+use crate::graph::answers::{Answers, Inputs};
+use crate::graph::assemble::{Guessed, assemble, guess_all, guess_some};
+use crate::graph::dependents::{Dependents, Node};
+use crate::graph::edge::{FileUse, Graph};
+use crate::graph::link::{FileLink, link, link_tracked};
 use crate::graph::modules::{Family, Modules, java_package};
-use crate::graph::names::Names;
-use crate::graph::queries::{Query, Session, Shared};
-use crate::graph::record::{Asked, Record};
-use crate::view::{FileIdx, SymbolRef, View};
+use crate::graph::names::{NameTables, Names};
+use crate::graph::outline::{Alignment, outline};
+use crate::graph::queries::Shared;
+use crate::graph::verify::{Changed, Verifier};
+use crate::view::{FileIdx, View};
 
-/// A linked view with the records that linking the next one compares.
+/// When more than one file in so many changed, linking all is as fast.
+const MAX_CHANGED_SHARE: usize = 8;
+
+/// A linked view with all that linking the next one builds on.
 pub struct Linked {
-    pub graph: Graph,
+    pub graph: Arc<Graph>,
     /// Files that were linked anew for this view.
     pub n_linked: usize,
     view: Arc<View>,
-    links: Vec<FileLink>,
-    /// By family: what specifiers and package names are resolved against.
-    tables: BTreeMap<Family, Digest>,
+    /// `None` where nothing was recorded: compilers' words are not told by files' facts.
+    state: Option<State>,
+}
+
+/// What was found out about a view, to be changed into what holds for the next.
+struct State {
+    names: NameTables,
+    modules: Modules,
+    answers: Answers,
+    links: Vec<(FileLink, Inputs)>,
+    guessed: Vec<Guessed>,
+    /// Made for the first change.
+    dependents: Option<Dependents>,
 }
 
 impl Linked {
-    /// Links every file of a view and records what each asks.
+    /// Links every file of a view and records what each link was computed from.
     pub fn new(view: Arc<View>) -> Self {
-        let shared = Shared::new(Names::new(&view), Modules::new(&view));
+        if !view.compilers.is_empty() {
+            let graph = Arc::new(link(&view));
+            return Linked { graph, n_linked: view.files.len(), view, state: None };
+        }
+        let mut names = NameTables::new(&view);
+        names.record();
+        let shared = Shared::with(Names::with(&view, names), Modules::new(&view), Answers::new(true));
         let files: Vec<FileIdx> = view.indices().collect();
-        let links: Vec<FileLink> = files.par_iter().map(|file| link_recorded(&view, &shared, *file)).collect();
-        let graph = assemble(&view, shared, links.clone());
-        Linked { graph, n_linked: files.len(), tables: tables(&view), links, view }
+        let links: Vec<(FileLink, Inputs)> = files.par_iter().map(|file| link_tracked(&view, &shared, *file)).collect();
+        let guessed = guess_all(&shared, &uses(&links), |file| &links[file.0 as usize].0);
+        let graph = Arc::new(assemble(links.iter().map(|(link, _)| link), &guessed));
+        let (names, modules, answers) = shared.into_parts();
+        let state = Some(State { names, modules, answers, links, guessed, dependents: None });
+        Linked { graph, n_linked: files.len(), view, state }
     }
 
-    /// Links another view, taking over the links of files for which nothing that they asked for
-    /// has changed.
-    pub fn next(&self, view: Arc<View>) -> Self {
-        let shared = Shared::new(Names::new(&view), Modules::new(&view));
-        let tables = tables(&view);
-        let moved = Moved::new(&self.view, &view);
-        let files: Vec<FileIdx> = view.indices().collect();
-        let links: Vec<(FileLink, bool)> = files
-            .par_iter()
-            .map(|file| {
-                let family = Family::of(view.file(*file).dialect);
-                let same_tables = self.tables.get(&family) == tables.get(&family);
-                let old = moved.old[file.0 as usize].filter(|_| same_tables);
-                let kept = old.and_then(|old| kept(&self.links[old.0 as usize], &shared, &moved));
-                let anew = kept.is_none();
-                (kept.unwrap_or_else(|| link_recorded(&view, &shared, *file)), anew)
-            })
+    /// The view that is linked.
+    pub fn view(&self) -> &Arc<View> {
+        &self.view
+    }
+
+    /// Links another view, taking over what hangs on nothing that has changed. A view with other
+    /// files, other configuration or other Java types is linked as from nothing.
+    pub fn next(self, view: Arc<View>) -> Self {
+        let changed = changed_files(&self.view, &view);
+        match (changed, self.state) {
+            (Some(changed), Some(state))
+                if changed.len() * MAX_CHANGED_SHARE <= view.files.len().max(MAX_CHANGED_SHARE) =>
+            {
+                match state.update(&self.view, &view, &changed, &self.graph) {
+                    Some((state, graph, n_linked)) => Linked { graph, n_linked, view, state: Some(state) },
+                    None => Linked::new(view),
+                }
+            }
+            _ => Linked::new(view),
+        }
+    }
+}
+
+impl State {
+    /// Changes everything into what holds for the new view; `None` when too much has changed.
+    fn update(
+        mut self,
+        was: &View,
+        view: &Arc<View>,
+        files: &[FileIdx],
+        graph: &Arc<Graph>,
+    ) -> Option<(State, Arc<Graph>, usize)> {
+        if files.is_empty() {
+            return Some((self, Arc::clone(graph), 0));
+        }
+        let n_files = view.files.len();
+        let dependents = self.dependents.take().filter(|dependents| !dependents.is_worn());
+        let mut dependents = dependents.unwrap_or_else(|| {
+            let links = was.indices().zip(&self.links).map(|(file, (_, inputs))| (file, inputs));
+            Dependents::new(n_files, &self.answers, links)
+        });
+        let mut members_changed = false;
+        let mut changed = Changed::default();
+        for file in files {
+            let (old, new) = (was.facts(*file), view.facts(*file));
+            if top_level_types(was, *file) != top_level_types(view, *file) {
+                return None;
+            }
+            let replaced = self.names.replace(*file, old, new);
+            if replaced.globals {
+                return None;
+            }
+            members_changed |= replaced.members;
+            self.modules.replace(view, *file);
+            let same = outline(old).is_some_and(|digest| Some(digest) == outline(new));
+            changed.files.insert(*file, same.then(|| Alignment::new(old, new)));
+        }
+        let outlines: Vec<(FileIdx, bool)> =
+            files.iter().map(|file| (*file, changed.files.get(file).is_some_and(Option::is_none))).collect();
+        let (suspects, suspect_links) = dependents.of(&outlines);
+        let State { names, modules, answers, mut links, mut guessed, .. } = self;
+        answers.log();
+        let shared = Shared::with(Names::with(view, names), modules, answers);
+        let mut verifier = Verifier::new(&shared, &changed, suspects);
+        let dirty: Vec<FileIdx> = suspect_links
+            .into_iter()
+            .filter(|file| changed.files.contains_key(file) || verifier.is_dirty(&links[file.0 as usize].1))
             .collect();
-        let n_linked = links.iter().filter(|(_, anew)| *anew).count();
-        let links: Vec<FileLink> = links.into_iter().map(|(link, _)| link).collect();
-        let graph = assemble(&view, shared, links.clone());
-        Linked { graph, n_linked, tables, links, view }
-    }
-}
-
-/// A file's link in terms of the new view; `None` when something that it asked for, or may have
-/// looked at, is not as it was.
-fn kept(link: &FileLink, shared: &Shared<'_>, moved: &Moved) -> Option<FileLink> {
-    let link = moved.link(link, &shared.names)?;
-    let mut session = Session::new(shared);
-    for asked in &link.record.asked {
-        session.refuel();
-        let answer = session.ask(asked.query);
-        if Record::digest(&shared.names, &answer) != asked.answer {
-            return None;
+        let linked: Vec<(FileLink, Inputs)> = dirty.par_iter().map(|file| link_tracked(view, &shared, *file)).collect();
+        let mut uses_changed = false;
+        for (file, new) in dirty.iter().zip(linked) {
+            let old = &mut links[file.0 as usize];
+            uses_changed |= old.0.uses != new.0.uses;
+            dependents.add(Node::Link(*file), &new.1);
+            *old = new;
         }
-    }
-    Some(link)
-}
-
-/// Digests of what module names resolve against: the paths of a family's files, the
-/// configuration, and what Java's packages hold.
-fn tables(view: &View) -> BTreeMap<Family, Digest> {
-    let mut parts: BTreeMap<Family, Vec<Vec<u8>>> = BTreeMap::new();
-    for file in view.indices() {
-        let at = view.file(file);
-        let family = Family::of(at.dialect);
-        let of_family = parts.entry(family).or_default();
-        of_family.push(at.path.as_str().as_bytes().to_vec());
-        if family == Family::Java {
-            of_family.push(java_package(view, file).as_bytes().to_vec());
-            of_family.extend(top_level_types(&at.facts));
-        }
-    }
-    let config = view.config.iter().flat_map(|(path, bytes)| [path.as_str().as_bytes(), bytes]);
-    let config = Digest::of_parts(config);
-    let digest = |parts: Vec<Vec<u8>>| {
-        let parts = parts.iter().map(Vec::as_slice);
-        Digest::of_parts(parts.chain([config.0.as_slice()]))
-    };
-    parts.into_iter().map(|(family, parts)| (family, digest(parts))).collect()
-}
-
-/// The rows and names of the types at a file's top level.
-fn top_level_types(facts: &FileFacts) -> impl Iterator<Item = Vec<u8>> + '_ {
-    let rows = facts.symbols.iter().enumerate();
-    let types = rows.filter(|(_, s)| s.kind.is_class() || s.kind == SymbolKind::TypeAlias);
-    types.filter(|(_, s)| s.parent.is_none_or(|parent| parent.index() == 0)).map(|(row, symbol)| {
-        let mut bytes = (row as u64).to_le_bytes().to_vec();
-        bytes.extend_from_slice(facts.name(symbol.name).as_bytes());
-        bytes
-    })
-}
-
-/// Where the unchanged files of one view are in another.
-struct Moved {
-    /// By file of the old view; `None` when it is gone or its facts are others.
-    new: Vec<Option<FileIdx>>,
-    /// By file of the new view.
-    old: Vec<Option<FileIdx>>,
-}
-
-impl Moved {
-    fn new(from: &View, to: &View) -> Self {
-        let mut moved = Moved { new: vec![None; from.files.len()], old: vec![None; to.files.len()] };
-        for file in to.indices() {
-            let at = to.file(file);
-            let Some(before) = from.find(at.path.as_str()) else { continue };
-            let was = from.file(before);
-            let same = was.dialect == at.dialect && (Arc::ptr_eq(&was.facts, &at.facts) || was.facts == at.facts);
-            if same {
-                moved.new[before.0 as usize] = Some(file);
-                moved.old[file.0 as usize] = Some(before);
+        for query in shared.answers().take_log() {
+            if let Some(inputs) = shared.answers().inputs(&query) {
+                dependents.add(Node::Answer(query), &inputs);
             }
         }
-        moved
+        let link_of = |file: FileIdx| &links[file.0 as usize].0;
+        if uses_changed || members_changed {
+            guessed = guess_all(&shared, &uses(&links), link_of);
+        } else {
+            guess_some(&shared, &graph.file_uses, &dirty, link_of, &mut guessed);
+        }
+        let graph = Arc::new(assemble(links.iter().map(|(link, _)| link), &guessed));
+        let (names, modules, answers) = shared.into_parts();
+        let state = State { names, modules, answers, links, guessed, dependents: Some(dependents) };
+        Some((state, graph, dirty.len()))
     }
+}
 
-    fn file(&self, file: FileIdx) -> Option<FileIdx> {
-        self.new[file.0 as usize]
-    }
+/// All uses of all files.
+fn uses(links: &[(FileLink, Inputs)]) -> Vec<FileUse> {
+    links.iter().flat_map(|(link, _)| link.uses.iter().copied()).collect()
+}
 
-    fn symbol(&self, at: SymbolRef) -> Option<SymbolRef> {
-        Some(SymbolRef { file: self.file(at.file)?, ..at })
+/// The files with other facts, in order; `None` when the views differ in anything else.
+fn changed_files(from: &View, to: &View) -> Option<Vec<FileIdx>> {
+    let same_files = from.files.len() == to.files.len()
+        && from.files.iter().zip(&to.files).all(|(a, b)| a.path == b.path && a.dialect == b.dialect);
+    if !same_files || from.config != to.config || !to.compilers.is_empty() {
+        return None;
     }
+    let differs = |file: &FileIdx| {
+        let (a, b) = (&from.files[file.0 as usize].facts, &to.files[file.0 as usize].facts);
+        !Arc::ptr_eq(a, b) && a != b
+    };
+    Some(to.indices().filter(differs).collect())
+}
 
-    /// A link whose files are all unchanged, in terms of the new view.
-    fn link(&self, link: &FileLink, names: &Names<'_>) -> Option<FileLink> {
-        let edge =
-            |edge: &Edge| Some(Edge { from: self.symbol(edge.from)?, to: self.symbol(edge.to)?, ..edge.clone() });
-        let unproved = |row: &Unproved| Some(Unproved { from: self.symbol(row.from)?, ..row.clone() });
-        let used = |used: &FileUse| Some(FileUse { from: self.file(used.from)?, to: self.file(used.to)?, ..*used });
-        let symbol = |at: &SymbolRef| self.symbol(*at);
-        let asked = |asked: &Asked| {
-            let query = self.query(asked.query, asked.text.as_deref(), names)?;
-            Some(Asked { query, text: asked.text.clone(), answer: asked.answer })
-        };
-        Some(FileLink {
-            edges: link.edges.iter().map(edge).collect::<Option<_>>()?,
-            unproved: link.unproved.iter().map(unproved).collect::<Option<_>>()?,
-            uses: link.uses.iter().map(used).collect::<Option<_>>()?,
-            open_classes: link.open_classes.iter().map(symbol).collect::<Option<_>>()?,
-            handed_out: link.handed_out.iter().map(symbol).collect::<Option<_>>()?,
-            n_external: link.n_external,
-            blind: link.blind,
-            record: Record {
-                asked: link.record.asked.iter().map(asked).collect::<Option<_>>()?,
-                files: link.record.files.iter().map(|file| self.file(*file)).collect::<Option<_>>()?,
-            },
-        })
+/// The package of a Java file with the rows and names of its top-level types; nothing for others.
+fn top_level_types(view: &View, file: FileIdx) -> Option<(&str, Vec<(usize, &str)>)> {
+    if Family::of(view.file(file).dialect) != Family::Java {
+        return None;
     }
-
-    fn query(&self, query: Query, text: Option<&str>, names: &Names<'_>) -> Option<Query> {
-        Some(match query {
-            Query::Export(file, _) => Query::Export(self.file(file)?, names.find(text?)?),
-            Query::Global(file, _) => Query::Global(self.file(file)?, names.find(text?)?),
-            Query::Import(file, row) => Query::Import(self.file(file)?, row),
-            Query::Symbol(at) => Query::Symbol(self.symbol(at)?),
-            Query::Binding(file, row) => Query::Binding(self.file(file)?, row),
-            Query::Param(file, row) => Query::Param(self.file(file)?, row),
-            Query::Returns(at) => Query::Returns(self.symbol(at)?),
-            Query::Lambda(file, scope) => Query::Lambda(self.file(file)?, scope),
-            Query::Alias(at) => Query::Alias(self.symbol(at)?),
-            Query::Bases(at) => Query::Bases(self.symbol(at)?),
-            Query::Mro(at) => Query::Mro(self.symbol(at)?),
-            Query::This(at) => Query::This(self.symbol(at)?),
-        })
-    }
+    let facts: &FileFacts = view.facts(file);
+    let rows = facts.symbols.iter().enumerate();
+    let types = rows.filter(|(_, s)| s.kind.is_class() || s.kind == SymbolKind::TypeAlias);
+    let top = types.filter(|(_, s)| s.parent.is_none_or(|parent| parent == crate::facts::table::Id::new(0)));
+    Some((java_package(view, file), top.map(|(row, s)| (row, facts.name(s.name))).collect()))
 }

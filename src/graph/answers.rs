@@ -1,0 +1,141 @@
+//! Answers that hang on no cycle, shared by all files; and what each was computed from, for
+//! finding out which still hold when files change.
+
+use std::hash::BuildHasher;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+
+use crate::base::reads::Read;
+use crate::graph::hashing::{HashMap, HashSet};
+use crate::graph::queries::{Answer, Query};
+use crate::view::FileIdx;
+
+/// An answer that hangs on no cycle.
+#[derive(Clone, Debug)]
+pub struct Known {
+    pub answer: Answer,
+    /// The longest chain of queries below this one.
+    pub height: u32,
+}
+
+/// What something was computed from, beside the file that it is about.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// Queries whose answers are shared, in the order in which they were asked.
+    pub asked: Vec<Query>,
+    /// Files that were looked at.
+    pub reads: Vec<Read>,
+}
+
+impl Inputs {
+    /// Takes over what a part was computed from, which is about `subject`.
+    pub fn take(&mut self, part: &mut Inputs, subject: FileIdx) {
+        self.asked.append(&mut part.asked);
+        self.reads.append(&mut part.reads);
+        self.reads.push(Read::whole(subject.0));
+    }
+
+    /// Each once, in small room.
+    pub fn settle(mut self) -> Self {
+        let mut seen = HashSet::default();
+        self.asked.retain(|query| seen.insert(*query));
+        self.asked.shrink_to_fit();
+        self.reads.sort_unstable();
+        self.reads.dedup();
+        self.reads.shrink_to_fit();
+        self
+    }
+}
+
+const N_SHARDS: usize = 64;
+
+/// Shared answers, and what each was computed from where that is tracked.
+#[derive(Default)]
+pub struct Answers {
+    shards: Vec<RwLock<Shard>>,
+    hasher: RandomState,
+    is_tracked: bool,
+    /// The queries answered of late, where that is logged.
+    log: Mutex<Option<Vec<Query>>>,
+}
+
+#[derive(Default)]
+struct Shard {
+    known: HashMap<Query, Known>,
+    inputs: HashMap<Query, Inputs>,
+}
+
+impl Answers {
+    /// No answer yet.
+    pub fn new(is_tracked: bool) -> Self {
+        let shards = (0..N_SHARDS).map(|_| RwLock::default()).collect();
+        Answers { shards, hasher: RandomState::default(), is_tracked, log: Mutex::default() }
+    }
+
+    fn shard(&self, query: &Query) -> &RwLock<Shard> {
+        &self.shards[self.hasher.hash_one(query) as usize % N_SHARDS]
+    }
+
+    /// The answer of a query.
+    pub fn get(&self, query: &Query) -> Option<Known> {
+        let shard = self.shard(query).read().unwrap_or_else(PoisonError::into_inner);
+        shard.known.get(query).cloned()
+    }
+
+    /// What an answer was computed from.
+    pub fn inputs(&self, query: &Query) -> Option<Inputs> {
+        let shard = self.shard(query).read().unwrap_or_else(PoisonError::into_inner);
+        shard.inputs.get(query).cloned()
+    }
+
+    /// Keeps an answer.
+    pub fn put(&self, query: Query, known: Known, inputs: Option<Inputs>) {
+        let mut shard = self.shard(&query).write().unwrap_or_else(PoisonError::into_inner);
+        shard.known.insert(query, known);
+        if self.is_tracked
+            && let Some(log) = &mut *self.log.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            log.push(query);
+        }
+        if let Some(inputs) = inputs {
+            shard.inputs.insert(query, inputs);
+        }
+    }
+
+    /// Takes an answer out with what it was computed from.
+    pub fn remove(&self, query: &Query) -> Option<(Known, Inputs)> {
+        let mut shard = self.shard(query).write().unwrap_or_else(PoisonError::into_inner);
+        let known = shard.known.remove(query)?;
+        Some((known, shard.inputs.remove(query).unwrap_or_default()))
+    }
+
+    /// Logs from now on which queries are answered.
+    pub fn log(&self) {
+        *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(Vec::new());
+    }
+
+    /// The queries that were answered since, in no order, some twice.
+    pub fn take_log(&self) -> Vec<Query> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
+    }
+
+    /// Shows every query with what it was computed from, in no order.
+    pub fn each_inputs(&self, mut show: impl FnMut(Query, &Inputs)) {
+        for shard in &self.shards {
+            let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
+            shard.inputs.iter().for_each(|(query, inputs)| show(*query, inputs));
+        }
+    }
+
+    /// Whether it is noted what answers are computed from.
+    pub fn is_tracked(&self) -> bool {
+        self.is_tracked
+    }
+
+    /// Drops everything, on all threads.
+    pub fn discard(self) {
+        self.shards.into_par_iter().for_each(drop);
+    }
+}

@@ -1,0 +1,95 @@
+//! From the links of all files to one graph: guesses about what they left unproved, and everything
+//! in its order.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use crate::graph::candidates;
+use crate::graph::closures::Closures;
+use crate::graph::edge::{Edge, FileUse, Graph, Unproved};
+use crate::graph::file_graph::FileGraph;
+use crate::graph::link::FileLink;
+use crate::graph::queries::Shared;
+use crate::view::FileIdx;
+
+/// What was guessed about a file's unproved references.
+#[derive(Clone, Debug, Default)]
+pub struct Guessed {
+    /// Likely and candidate edges, sorted.
+    pub edges: Vec<Edge>,
+    /// What stays unproved, sorted.
+    pub unproved: Vec<Unproved>,
+}
+
+/// Guesses about the references of every file, by the members of the view and by what each file
+/// reaches through `uses`.
+pub fn guess_all<'l>(
+    shared: &Shared<'_>,
+    uses: &[FileUse],
+    link: impl Fn(FileIdx) -> &'l FileLink + Sync,
+) -> Vec<Guessed> {
+    let files: Vec<FileIdx> = shared.names.view.indices().collect();
+    let file_graph = FileGraph::new(files.len(), uses);
+    let closures = Closures::new(&file_graph);
+    files.par_iter().map(|file| guess(shared, *file, link(*file), || closures.of(*file))).collect()
+}
+
+/// Guesses anew about the references of some files of a view whose files use each other, and whose
+/// members are called, as they were.
+pub fn guess_some<'l>(
+    shared: &Shared<'_>,
+    uses: &[FileUse],
+    files: &[FileIdx],
+    link: impl Fn(FileIdx) -> &'l FileLink,
+    guessed: &mut [Guessed],
+) {
+    let mut file_graph = None;
+    for file in files {
+        guessed[file.0 as usize] = guess(shared, *file, link(*file), || {
+            let file_graph = file_graph.get_or_insert_with(|| FileGraph::new(guessed_len(shared), uses));
+            Cow::Owned(file_graph.closure_of_uses([*file]))
+        });
+    }
+}
+
+fn guessed_len(shared: &Shared<'_>) -> usize {
+    shared.names.view.files.len()
+}
+
+fn guess<'c>(
+    shared: &Shared<'_>,
+    file: FileIdx,
+    link: &FileLink,
+    closure: impl FnOnce() -> Cow<'c, crate::graph::file_graph::FileSet>,
+) -> Guessed {
+    let (mut edges, mut unproved) = candidates::guess(shared, closure, file, &link.unproved);
+    edges.sort_unstable();
+    unproved.sort_unstable();
+    Guessed { edges, unproved }
+}
+
+/// Puts the links of all files, in order, together with what was guessed. O(edges).
+pub fn assemble<'l>(links: impl Iterator<Item = &'l FileLink> + Clone, guessed: &[Guessed]) -> Graph {
+    let mut graph = Graph::default();
+    graph.edges.reserve_exact(links.clone().zip(guessed).map(|(l, g)| l.edges.len() + g.edges.len()).sum());
+    graph.unproved.reserve_exact(guessed.iter().map(|guessed| guessed.unproved.len()).sum());
+    for (at, (link, guessed)) in links.zip(guessed).enumerate() {
+        let start = graph.edges.len();
+        graph.edges.extend_from_slice(&link.edges);
+        if !guessed.edges.is_empty() {
+            graph.edges.extend_from_slice(&guessed.edges);
+            // Sorted file by file, they are sorted as a whole: files come in order.
+            graph.edges[start..].sort_unstable();
+        }
+        graph.unproved.extend_from_slice(&guessed.unproved);
+        graph.file_uses.extend_from_slice(&link.uses);
+        graph.open_classes.extend_from_slice(&link.open_classes);
+        graph.handed_out.extend_from_slice(&link.handed_out);
+        graph.n_external.push(link.n_external);
+        if link.blind {
+            graph.blind.push(FileIdx(at as u32));
+        }
+    }
+    graph.finish()
+}
