@@ -240,11 +240,38 @@ impl Session {
         Snapshot::worktree(&self.repo, &options, &mut state.stats)
     }
 
-    /// Builds the worktree's view, again where files changed meanwhile.
+    /// Builds the view of the worktree that a snapshot was taken of: from the last one where little
+    /// differs. With it, whether a file changed meanwhile.
+    fn view_of(&self, state: &mut State, snapshot: Snapshot) -> Result<(Snapshot, View, bool)> {
+        if let Some((last, atlas)) = state.fresh.clone()
+            && let Some((view, false)) = self.builder().rebuild((&last, &atlas.view), &snapshot, &mut state.memory)?
+        {
+            self.save_stats(state);
+            return Ok((snapshot, view, false));
+        }
+        let (snapshot, built) = self.build_from(state, Missing::Extract, Some(snapshot))?;
+        Ok((snapshot, built.view, built.is_torn))
+    }
+
+    /// Builds the worktree's view.
     fn build_worktree(&self, state: &mut State, missing: Missing) -> Result<(Snapshot, Built)> {
+        self.build_from(state, missing, None)
+    }
+
+    /// Builds the worktree's view, from a snapshot that was just taken where there is one, and again
+    /// where files changed meanwhile.
+    fn build_from(
+        &self,
+        state: &mut State,
+        missing: Missing,
+        mut taken: Option<Snapshot>,
+    ) -> Result<(Snapshot, Built)> {
         let mut n_tries = 0;
         loop {
-            let snapshot = self.snapshot(state)?;
+            let snapshot = match taken.take() {
+                Some(snapshot) => snapshot,
+                None => self.snapshot(state)?,
+            };
             let built = self.builder().build(&snapshot, &mut state.memory, missing)?;
             n_tries += 1;
             if !built.is_torn || n_tries == MAX_TRIES {
@@ -427,21 +454,22 @@ impl AtlasSource for Session {
     fn fresh(&self) -> Result<Arc<Atlas>> {
         let mut state = self.state();
         self.read_programs(&mut state);
-        if let Some((last, atlas)) = state.fresh.clone()
-            && self.snapshot(&mut state)? == last
+        let snapshot = self.snapshot(&mut state)?;
+        if let Some((last, atlas)) = &state.fresh
+            && snapshot == *last
         {
-            return Ok(atlas);
+            return Ok(Arc::clone(atlas));
         }
-        let (snapshot, mut built) = self.build_worktree(&mut state, Missing::Extract)?;
-        self.take_configured(&mut state, &snapshot, &built.view);
-        self.lay_programs(&mut state, &mut built.view);
+        let (snapshot, mut view, is_torn) = self.view_of(&mut state, snapshot)?;
+        self.take_configured(&mut state, &snapshot, &view);
+        self.lay_programs(&mut state, &mut view);
         let known = known_graph(&state, &snapshot);
         let has_changed = state.fresh.is_some() || state.linked.is_some();
         let atlas = match known {
-            None if has_changed => self.relinked(&mut state, &snapshot, built.view),
-            known => self.atlas(&snapshot, built.view, known),
+            None if has_changed => self.relinked(&mut state, &snapshot, view),
+            known => self.atlas(&snapshot, view, known),
         };
-        if !built.is_torn {
+        if !is_torn {
             state.fresh = Some((snapshot, Arc::clone(&atlas)));
         }
         Ok(atlas)

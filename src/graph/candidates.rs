@@ -35,14 +35,14 @@ pub fn guess<'c>(
         let name = shared.names.str(text);
         let is_call = matches!(row.kind, RefKind::Call | RefKind::New | RefKind::Decorator);
         if row.receiver != Receiver::Unknown || !is_call || builtins::is_common_member(family, name) {
-            rest.push(row.clone());
+            rest.push(*row);
             continue;
         }
         let of_family = |at: &SymbolRef| Family::of(view.file(at.file).dialect) == family;
         let members = shared.names.members_named(text).filter(of_family);
         let members: Vec<SymbolRef> = members.take(MAX_CANDIDATES + 1).collect();
         if members.len() > MAX_CANDIDATES {
-            rest.push(row.clone());
+            rest.push(*row);
             continue;
         }
         let callable: Vec<SymbolRef> = members
@@ -52,18 +52,18 @@ pub fn guess<'c>(
             .filter(|at| arity_fits(shared, *at, row.arity))
             .collect();
         if callable.is_empty() {
-            rest.push(row.clone());
+            rest.push(*row);
             continue;
         }
         let reached: Vec<SymbolRef> = callable.into_iter().filter(|at| closure.has(at.file)).collect();
         let n = reached.len();
         if n == 0 {
-            rest.push(row.clone());
+            rest.push(*row);
             continue;
         }
         let unique = n == 1 && members.len() == 1;
         if !unique {
-            rest.push(row.clone());
+            rest.push(*row);
         }
         let (layer, strategy, confidence) = if unique {
             (Layer::Likely, Strategy::UniqueName, confidence::of(Strategy::UniqueName, EdgeKind::Calls))

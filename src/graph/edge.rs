@@ -147,7 +147,7 @@ impl Confidence {
 }
 
 /// A link between two symbols, with its evidence.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
     pub from: SymbolRef,
     /// The line of the referenced name in `from`'s file.
@@ -177,7 +177,7 @@ pub enum Receiver {
 }
 
 /// A reference without a proved target, kept as data (FACTS.md §4, may reach).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unproved {
     pub from: SymbolRef,
     pub line: u32,

@@ -74,8 +74,9 @@ pub fn in_scope(decls: &[(NameId, ScopeId, Decl)], scope: ScopeId) -> impl Itera
 impl FileNames {
     /// Indexes a file's declarations; `texts` holds every name of it. O(facts).
     pub fn new(facts: &FileFacts, texts: &Texts) -> Self {
-        let number = |name: &Box<str>| texts.number(name).expect("because every name of the view was interned");
-        let mut table = FileNames { texts: facts.names.iter().map(number).collect(), ..FileNames::default() };
+        let number = |name: &str| texts.number(name).expect("because every name of the view was interned");
+        let texts = facts.names.iter().map(|name| number(name)).collect();
+        let mut table = FileNames { texts, ..FileNames::default() };
         table.by_text = table.texts.iter().enumerate().map(|(at, text)| (*text, NameId::new(at))).collect();
         let given: HashSet<SymbolId> = given_to_chains(facts).collect();
         for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
@@ -130,10 +131,8 @@ impl FileNames {
         if let Some(symbol) = binding.symbol {
             self.of_symbol.push((symbol, row));
         }
-        if let Some(name) = binding.name {
-            if binding.origin != Origin::Reassign {
-                self.decls.push((name, binding.scope, Decl::Binding(row)));
-            }
+        if let Some(name) = binding.name.filter(|_| binding.origin != Origin::Reassign) {
+            self.decls.push((name, binding.scope, Decl::Binding(row)));
         }
         let Some(target) = binding.target else { return };
         let expr = facts.expr(target);

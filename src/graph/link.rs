@@ -108,7 +108,7 @@ fn take_words(view: &View, shared: &Shared<'_>, links: &mut [FileLink]) -> Vec<(
 
 /// Links one file, and says what its link was computed from beside the file itself; `shared`
 /// tracks its answers.
-pub fn link_tracked<'s, 'v>(view: &'v View, shared: &'s Shared<'v>, file: FileIdx) -> (FileLink, Inputs) {
+pub fn link_tracked<'v>(view: &'v View, shared: &Shared<'v>, file: FileIdx) -> (FileLink, Inputs) {
     let session = Session::new(shared);
     let ((link, mut inputs), mut reads) = reads::listen(file.0, || {
         let mut linker = Linker { session, view, file, link: FileLink::default(), words: None };
@@ -163,6 +163,9 @@ impl Linker<'_, '_> {
         // Sorted here, in parallel, they are sorted as a whole: files come in order.
         self.link.edges.sort_unstable();
         self.link.edges.dedup();
+        // `false` (run time) sorts before `true`: a run-time use wins over a type-only one.
+        self.link.uses.sort_unstable();
+        self.link.uses.dedup_by_key(|used| (used.from, used.to));
     }
 
     /// The facts of the file.

@@ -2,4 +2,5 @@
 
 pub mod build;
 pub mod compiler;
+pub mod rebuild;
 pub mod select;

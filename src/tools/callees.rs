@@ -117,7 +117,7 @@ fn rest_of(atlas: &Atlas, own: &[SymbolRef]) -> Rest {
         for unproved in graph.unproved[start..].iter().take_while(|unproved| unproved.from == *at) {
             if unproved.receiver != Receiver::External {
                 named.push((unproved.line, facts.name(unproved.name)));
-                rest.unproved.push(unproved.clone());
+                rest.unproved.push(*unproved);
             }
         }
         // An alias has another name than its target: then the line must do.

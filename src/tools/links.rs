@@ -84,7 +84,7 @@ pub fn callers(
                         continue;
                     }
                     if !is_walked(edge, &walk) {
-                        walked.weak.extend((depth == 1).then(|| edge.clone()));
+                        walked.weak.extend((depth == 1).then_some(*edge));
                         continue;
                     }
                     level
@@ -98,7 +98,7 @@ pub fn callers(
                             sites: Vec::new(),
                         })
                         .sites
-                        .push(edge.clone());
+                        .push(*edge);
                 }
             }
         }
@@ -124,7 +124,7 @@ pub fn callees(view: &View, graph: &Graph, sources: &[SymbolRef], walk: Walk) ->
                     continue;
                 }
                 if !is_walked(edge, &walk) {
-                    walked.weak.extend((depth == 1).then(|| edge.clone()));
+                    walked.weak.extend((depth == 1).then_some(*edge));
                     continue;
                 }
                 let mut ends = vec![(edge.to, false)];
@@ -143,7 +143,7 @@ pub fn callees(view: &View, graph: &Graph, sources: &[SymbolRef], walk: Walk) ->
                             sites: Vec::new(),
                         })
                         .sites
-                        .push(edge.clone());
+                        .push(*edge);
                 }
             }
         }
@@ -306,7 +306,7 @@ pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> Same
         match unproved.receiver {
             Receiver::External => same.n_external += 1,
             Receiver::None if members_only => {}
-            Receiver::None | Receiver::Unknown | Receiver::PartlyExternal => same.open.push(unproved.clone()),
+            Receiver::None | Receiver::Unknown | Receiver::PartlyExternal => same.open.push(*unproved),
         }
     }
     same
