@@ -45,6 +45,9 @@ pub trait AtlasSource {
         self.fresh()
     }
 
+    /// Makes ready for edits to come, at leisure; answers nothing.
+    fn prepare(&self) {}
+
     /// The tree of a revision (`HEAD~3`, a branch, a tag, a commit).
     ///
     /// # Errors

@@ -395,23 +395,6 @@ impl Session {
         Arc::new(Atlas { view, graph, header: self.header(snapshot) })
     }
 
-    /// Finds out what the next link of the worktree builds on, so that the first edit is as quick as
-    /// later ones. Questions are answered meanwhile. Does nothing before the first answer.
-    pub fn prepare(&self) {
-        let view = {
-            let state = self.state();
-            match (&state.fresh, &state.linked) {
-                (Some((_, atlas)), None) => Arc::clone(&atlas.view),
-                _ => return,
-            }
-        };
-        let linked = self.on_threads(|| Linked::new(view));
-        let mut state = self.state();
-        if state.linked.is_none() {
-            state.linked = Some(linked);
-        }
-    }
-
     /// Links a view on as many threads as asked for.
     pub fn link(&self, view: &View) -> Graph {
         self.on_threads(|| link(view))
@@ -473,6 +456,23 @@ impl AtlasSource for Session {
             state.fresh = Some((snapshot, Arc::clone(&atlas)));
         }
         Ok(atlas)
+    }
+
+    /// Finds out what the next link of the worktree builds on, so that the first edit is as quick as
+    /// later ones. Questions are answered meanwhile. Does nothing before the first answer.
+    fn prepare(&self) {
+        let view = {
+            let state = self.state();
+            match (&state.fresh, &state.linked) {
+                (Some((_, atlas)), None) => Arc::clone(&atlas.view),
+                _ => return,
+            }
+        };
+        let linked = self.on_threads(|| Linked::new(view));
+        let mut state = self.state();
+        if state.linked.is_none() {
+            state.linked = Some(linked);
+        }
     }
 
     fn at(&self, revision: &str) -> Result<Arc<Atlas>> {

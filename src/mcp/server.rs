@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
@@ -37,12 +38,13 @@ pub struct Server {
     place: Place,
     open: Open,
     desk: Arc<Mutex<Option<Arc<Desk>>>>,
+    is_prepared: Arc<AtomicBool>,
 }
 
 impl Server {
     /// A server that opens its repository at the first question.
     pub fn new(place: Place, open: Open) -> Self {
-        Server { place, open, desk: Arc::default() }
+        Server { place, open, desk: Arc::default(), is_prepared: Arc::default() }
     }
 
     /// The desk, opened if it was not; a failure is tried again at the next question.
@@ -60,6 +62,14 @@ impl Server {
         let opened = Arc::new(opened);
         *desk = Some(Arc::clone(&opened));
         Ok(opened)
+    }
+
+    /// After the first answer, makes ready for edits to come.
+    fn prepare(&self, desk: &Arc<Desk>) {
+        if !self.is_prepared.swap(true, Ordering::Relaxed) {
+            let source = Arc::clone(&desk.source);
+            tokio::task::spawn_blocking(move || source.prepare());
+        }
     }
 
     /// Runs a tool off the async threads, with progress while it takes long.
@@ -81,7 +91,10 @@ impl Server {
             let left = self.place.patience.saturating_sub(started.elapsed());
             let tick = if stale.is_some() { TICK } else { TICK.min(left) };
             tokio::select! {
-                done = &mut job => return done.map_err(crashed)?,
+                done = &mut job => {
+                    self.prepare(&desk);
+                    return done.map_err(crashed)?;
+                }
                 done = finished(&mut stale) => return done.map_err(crashed)?.map_err(while_indexing),
                 () = context.ct.cancelled() => return Err(Error::new(ErrorKind::CannotAnswer, "the request was cancelled")),
                 () = tokio::time::sleep(tick) => {}
