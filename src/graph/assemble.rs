@@ -66,7 +66,16 @@ fn guess<'c>(
     let (mut edges, mut unproved) = candidates::guess(shared, closure, file, &link.unproved);
     edges.sort_unstable();
     unproved.sort_unstable();
+    unproved.dedup();
     Guessed { edges, unproved }
+}
+
+/// The edges of one file, found and guessed; sorted and unique.
+pub fn edges_of(link: &FileLink, guessed: &Guessed) -> Vec<Edge> {
+    let mut edges = [&link.edges[..], &guessed.edges[..]].concat();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
 }
 
 /// Puts the links of all files, in order, together with what was guessed. O(edges).

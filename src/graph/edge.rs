@@ -224,6 +224,17 @@ pub struct Graph {
     pub by_target: Vec<u32>,
 }
 
+/// What a graph is to say of one file from now on.
+#[derive(Clone, Debug)]
+pub struct Splice<'l> {
+    pub file: FileIdx,
+    /// Sorted and unique.
+    pub edges: Vec<Edge>,
+    /// Sorted and unique.
+    pub unproved: &'l [Unproved],
+    pub n_external: u32,
+}
+
 impl Graph {
     /// Sorts everything and builds the reverse order; edges that differ only in layer keep the surest.
     pub fn finish(mut self) -> Self {
@@ -242,6 +253,78 @@ impl Graph {
         self.handed_out.dedup();
         self.by_target = by_target(&self.edges);
         self
+    }
+
+    /// The graph with other edges and unproved references of some files, in order of file. What else
+    /// is about files is left as it is. O(edges) moves, and one search a changed edge.
+    pub fn spliced(&self, changes: &[Splice<'_>]) -> Self {
+        let mut graph = Graph {
+            edges: Vec::with_capacity(self.edges.len() + changes.iter().map(|new| new.edges.len()).sum::<usize>()),
+            unproved: Vec::with_capacity(self.unproved.len()),
+            file_uses: self.file_uses.clone(),
+            blind: self.blind.clone(),
+            open_classes: self.open_classes.clone(),
+            handed_out: self.handed_out.clone(),
+            compiled: self.compiled.clone(),
+            n_external: self.n_external.clone(),
+            by_target: Vec::new(),
+        };
+        // (start and end of what goes, start and end of what comes)
+        let mut moves: Vec<(usize, usize, usize, usize)> = Vec::with_capacity(changes.len());
+        let (mut edge, mut row) = (0, 0);
+        for Splice { file, edges, unproved, n_external } in changes {
+            if let Some(known) = graph.n_external.get_mut(file.0 as usize) {
+                *known = *n_external;
+            }
+            let start = self.edges.partition_point(|e| e.from.file < *file);
+            let end = self.edges.partition_point(|e| e.from.file <= *file);
+            graph.edges.extend_from_slice(&self.edges[edge..start]);
+            moves.push((start, end, graph.edges.len(), graph.edges.len() + edges.len()));
+            graph.edges.extend_from_slice(edges);
+            edge = end;
+            graph
+                .unproved
+                .extend_from_slice(&self.unproved[row..self.unproved.partition_point(|u| u.from.file < *file)]);
+            graph.unproved.extend_from_slice(unproved);
+            row = self.unproved.partition_point(|u| u.from.file <= *file);
+        }
+        graph.edges.extend_from_slice(&self.edges[edge..]);
+        graph.unproved.extend_from_slice(&self.unproved[row..]);
+        graph.by_target = self.moved_targets(&moves, &graph.edges);
+        graph
+    }
+
+    /// `by_target` after edges have moved: old ones in their order, new ones at their places.
+    fn moved_targets(&self, moves: &[(usize, usize, usize, usize)], edges: &[Edge]) -> Vec<u32> {
+        let moved = |at: usize| -> Option<usize> {
+            let before = moves.partition_point(|(start, ..)| *start <= at);
+            let Some((_, end, _, new_end)) = before.checked_sub(1).map(|before| moves[before]) else { return Some(at) };
+            (at >= end).then(|| at - end + new_end)
+        };
+        let mut new: Vec<usize> = moves.iter().flat_map(|(_, _, start, end)| *start..*end).collect();
+        new.sort_by_key(|at| (edges[*at].to, *at));
+        let mut sorted = Vec::with_capacity(edges.len());
+        let mut old = 0;
+        for at in new {
+            let key = (edges[at].to, at);
+            // Of edges to one symbol, those whose place is before.
+            let place = old
+                + self.by_target[old..].partition_point(|of| {
+                    let of = *of as usize;
+                    let to = self.edges[of].to;
+                    // What goes stays in order by where it would begin.
+                    let place = moved(of).unwrap_or_else(|| {
+                        let before = moves.partition_point(|(start, ..)| *start <= of);
+                        moves[before - 1].2
+                    });
+                    (to, place) < key
+                });
+            sorted.extend(self.by_target[old..place].iter().filter_map(|of| moved(*of as usize)).map(|at| at as u32));
+            sorted.push(at as u32);
+            old = place;
+        }
+        sorted.extend(self.by_target[old..].iter().filter_map(|of| moved(*of as usize)).map(|at| at as u32));
+        sorted
     }
 
     /// The edges that leave a symbol, in order of line.
@@ -297,4 +380,51 @@ fn by_target(edges: &[Edge]) -> Vec<u32> {
         *place += 1;
     }
     sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Confidence, Edge, EdgeKind, Graph, Layer, Splice, Strategy};
+    use crate::facts::model::SymbolId;
+    use crate::facts::table::Id;
+    use crate::view::{FileIdx, SymbolRef};
+
+    fn edge((from, to): ((u32, usize), (u32, usize))) -> Edge {
+        let symbol = |(file, symbol): (u32, usize)| SymbolRef { file: FileIdx(file), symbol: SymbolId::new(symbol) };
+        Edge {
+            from: symbol(from),
+            line: 1,
+            to: symbol(to),
+            kind: EdgeKind::Calls,
+            layer: Layer::Proved,
+            strategy: Strategy::Scope,
+            confidence: Confidence(9_000),
+            test_block: None,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn splicing_files_in_is_the_same_as_finishing_anew(
+            rows in prop::collection::vec(((0u32..6, 0usize..3), (0u32..6, 0usize..3)), 0..60),
+            new in prop::collection::vec(((0u32..6, 0usize..3), (0u32..6, 0usize..3)), 0..20),
+            files in prop::collection::btree_set(0u32..6, 0..4),
+        ) {
+            let old = Graph { edges: rows.iter().copied().map(edge).collect(), ..Graph::default() }.finish();
+            let of = |file: u32| -> Vec<Edge> {
+                let mut edges: Vec<Edge> = new.iter().copied().map(edge).filter(|e| e.from.file.0 == file).collect();
+                edges.sort_unstable();
+                edges.dedup();
+                edges
+            };
+            let splice = |file: &u32| Splice { file: FileIdx(*file), edges: of(*file), unproved: &[], n_external: 0 };
+            let changes: Vec<Splice> = files.iter().map(splice).collect();
+            let kept = old.edges.iter().copied().filter(|e| !files.contains(&e.from.file.0));
+            let edges = kept.chain(changes.iter().flat_map(|new| new.edges.iter().copied())).collect();
+            let anew = Graph { edges, ..Graph::default() }.finish();
+            prop_assert!(old.spliced(&changes) == anew);
+        }
+    }
 }

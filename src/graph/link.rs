@@ -62,6 +62,16 @@ pub struct FileLink {
     pub blind: bool,
 }
 
+impl FileLink {
+    /// Whether it says the same of the file as a whole as another.
+    pub fn is_alike(&self, other: &FileLink) -> bool {
+        self.uses == other.uses
+            && self.open_classes == other.open_classes
+            && self.handed_out == other.handed_out
+            && self.blind == other.blind
+    }
+}
+
 /// Links every reference of `view` to its targets.
 ///
 /// Edges come sorted by (from, line, to). References without a proved target stay in

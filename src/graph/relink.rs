@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use crate::facts::model::{FileFacts, SymbolKind};
 use crate::graph::answers::{Answers, Inputs};
-use crate::graph::assemble::{Guessed, assemble, guess_all, guess_some};
+use crate::graph::assemble::{Guessed, assemble, edges_of, guess_all, guess_some};
 use crate::graph::dependents::{Dependents, Node};
-use crate::graph::edge::{FileUse, Graph};
+use crate::graph::edge::{FileUse, Graph, Splice};
 use crate::graph::link::{FileLink, link, link_tracked};
 use crate::graph::modules::{Family, Modules, java_package};
 use crate::graph::names::{NameTables, Names};
@@ -130,10 +130,11 @@ impl State {
             .filter(|file| changed.files.contains_key(file) || verifier.is_dirty(&links[file.0 as usize].1))
             .collect();
         let linked: Vec<(FileLink, Inputs)> = dirty.par_iter().map(|file| link_tracked(view, &shared, *file)).collect();
-        let mut uses_changed = false;
+        let (mut uses_changed, mut same_whole) = (false, true);
         for (file, new) in dirty.iter().zip(linked) {
             let old = &mut links[file.0 as usize];
             uses_changed |= old.0.uses != new.0.uses;
+            same_whole &= old.0.is_alike(&new.0);
             dependents.add(Node::Link(*file), &new.1);
             *old = new;
         }
@@ -148,7 +149,16 @@ impl State {
         } else {
             guess_some(&shared, &graph.file_uses, &dirty, link_of, &mut guessed);
         }
-        let graph = Arc::new(assemble(links.iter().map(|(link, _)| link), &guessed));
+        let graph = Arc::new(if same_whole && !uses_changed && !members_changed {
+            let splice = |file: &FileIdx| {
+                let (link, guessed) = (link_of(*file), &guessed[file.0 as usize]);
+                let (edges, unproved) = (edges_of(link, guessed), &guessed.unproved[..]);
+                Splice { file: *file, edges, unproved, n_external: link.n_external }
+            };
+            graph.spliced(&dirty.iter().map(splice).collect::<Vec<_>>())
+        } else {
+            assemble(links.iter().map(|(link, _)| link), &guessed)
+        });
         let (names, modules, answers) = shared.into_parts();
         let state = State { names, modules, answers, links, guessed, dependents: Some(dependents) };
         Some((state, graph, dirty.len()))
