@@ -205,6 +205,42 @@ fn links_kept_by_recorded_queries_are_those_of_linking_all() {
     assert!(n_linked * 2 < n_files, "{n_linked} of {n_files} files were linked anew");
 }
 
+/// Each file of each fixture taken out, put under another name, and put back:
+/// what keeps its link has the link that it would get anew.
+#[test]
+fn links_kept_when_files_come_and_go_are_those_of_linking_all() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
+    let (mut n_files, mut n_linked) = (0, 0);
+    for folder in std::fs::read_dir(root).unwrap() {
+        for fixture in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+            let fixture = fixture.unwrap().path();
+            let files = files_of(&std::fs::read_to_string(&fixture).unwrap());
+            // Small views are linked as from nothing when a file goes: others make it large enough.
+            let filler = (0..16).map(|at| (format!("zz/filler{at}.py"), format!("FILLER = {at}\n"), false));
+            let files: Vec<(String, String, bool)> = files.into_iter().chain(filler).collect();
+            let whole = Arc::new(view_of(&files));
+            let all = link(&whole);
+            let mut linked = Linked::new(Arc::clone(&whole));
+            for at in 0..whole.files.len() {
+                let (mut without, mut renamed) = ((*whole).clone(), (*whole).clone());
+                let path = without.files.remove(at).path;
+                renamed.files[at].path = RepoPath::new(&format!("a{path}")).unwrap();
+                renamed.files.sort_by(|a, b| a.path.cmp(&b.path));
+                for edited in [without, renamed] {
+                    let view = Arc::new(edited);
+                    linked = linked.next(Arc::clone(&view));
+                    assert!(*linked.graph == link(&view), "{}: without {path}", fixture.display());
+                    n_files += view.files.len();
+                    n_linked += linked.n_linked;
+                    linked = linked.next(Arc::clone(&whole));
+                    assert!(*linked.graph == all, "{}: with {path} again", fixture.display());
+                }
+            }
+        }
+    }
+    assert!(n_linked * 2 < n_files, "{n_linked} of {n_files} files were linked anew");
+}
+
 /// All fixtures in one view, each in a folder of its own.
 fn everything() -> View {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");

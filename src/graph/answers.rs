@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use crate::base::reads::Read;
 use crate::graph::hashing::{HashMap, HashSet};
 use crate::graph::queries::{Answer, Query};
+use crate::graph::renumber::Renumber;
 use crate::view::FileIdx;
 
 /// An answer that hangs on no cycle.
@@ -109,6 +110,27 @@ impl Answers {
         let mut shard = self.shard(query).write().unwrap_or_else(PoisonError::into_inner);
         let known = shard.known.remove(query)?;
         Some((known, shard.inputs.remove(query).unwrap_or_default()))
+    }
+
+    /// The same answers under the numbers of another view; `None` when one names what is gone.
+    pub fn renumber(self, renumber: &Renumber) -> Option<Self> {
+        let new = Answers::new(self.is_tracked);
+        let shards: Vec<Shard> =
+            self.shards.into_iter().map(|s| s.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
+        let is_whole = shards.into_par_iter().all(|shard| {
+            let Shard { known, mut inputs } = shard;
+            known.into_iter().all(|(query, known)| {
+                let inputs = inputs.remove(&query).map(|inputs| renumber.inputs(inputs));
+                match (renumber.query(query), renumber.known(&known)) {
+                    (Some(query), Some(known)) => {
+                        new.put(query, known, inputs);
+                        true
+                    }
+                    _ => false,
+                }
+            })
+        });
+        is_whole.then_some(new)
     }
 
     /// Logs from now on which queries are answered.

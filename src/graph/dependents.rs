@@ -17,8 +17,8 @@ pub enum Node {
 /// filed under: those are looked at in vain, and found to be as they were.
 #[derive(Default)]
 pub struct Dependents {
-    /// By file: who looked at it, and whether beyond its outline.
-    of_file: Vec<Vec<(Node, bool)>>,
+    /// By input, files and looks at tables: who looked at it, and whether beyond its outline.
+    of_input: HashMap<u32, Vec<(Node, bool)>>,
     of_answer: HashMap<Query, Vec<Node>>,
     /// By file: the answers about it.
     about: Vec<HashSet<Query>>,
@@ -29,11 +29,7 @@ pub struct Dependents {
 impl Dependents {
     /// Files everything under what it was computed from. O(inputs).
     pub fn new<'i>(n_files: usize, answers: &Answers, links: impl Iterator<Item = (FileIdx, &'i Inputs)>) -> Self {
-        let mut dependents = Dependents {
-            of_file: vec![Vec::new(); n_files],
-            about: vec![HashSet::default(); n_files],
-            ..Dependents::default()
-        };
+        let mut dependents = Dependents { about: vec![HashSet::default(); n_files], ..Dependents::default() };
         answers.each_inputs(|query, inputs| dependents.add(Node::Answer(query), inputs));
         for (file, inputs) in links {
             dependents.add(Node::Link(file), inputs);
@@ -48,7 +44,7 @@ impl Dependents {
             self.about[query.file().0 as usize].insert(query);
         }
         for read in &inputs.reads {
-            self.of_file[read.input() as usize].push((node, read.is_whole()));
+            self.of_input.entry(read.input()).or_default().push((node, read.is_whole()));
         }
         for query in &inputs.asked {
             self.of_answer.entry(*query).or_default().push(node);
@@ -61,9 +57,9 @@ impl Dependents {
         self.n_entries > 2 * self.n_entries_at_first + 100_000
     }
 
-    /// Everything that may hang on some changed files, `true` with those whose outline changed:
-    /// answers, and links in order.
-    pub fn of(&self, changed: &[(FileIdx, bool)]) -> (HashSet<Query>, Vec<FileIdx>) {
+    /// Everything that may hang on some changed files, `true` with those whose outline changed, and
+    /// on other changed inputs: answers, and links in order.
+    pub fn of(&self, changed: &[(FileIdx, bool)], lookups: &[u32]) -> (HashSet<Query>, Vec<FileIdx>) {
         let mut answers: HashSet<Query> = HashSet::default();
         let mut links: HashSet<FileIdx> = HashSet::default();
         let mut stack: Vec<Query> = Vec::new();
@@ -79,8 +75,11 @@ impl Dependents {
             let at = file.0 as usize;
             mark(Node::Link(*file), &mut stack);
             self.about[at].iter().for_each(|query| mark(Node::Answer(*query), &mut stack));
-            let readers = self.of_file[at].iter().filter(|(_, whole)| *whole || *outline);
+            let readers = self.of_input.get(&file.0).into_iter().flatten().filter(|(_, whole)| *whole || *outline);
             readers.for_each(|(node, _)| mark(*node, &mut stack));
+        }
+        for node in lookups.iter().filter_map(|lookup| self.of_input.get(lookup)).flatten() {
+            mark(node.0, &mut stack);
         }
         while let Some(query) = stack.pop() {
             for node in self.of_answer.get(&query).into_iter().flatten() {

@@ -76,7 +76,7 @@ impl Linker<'_, '_> {
         if Family::of(self.view.facts(target).dialect) == Family::Python {
             let mut folder = self.view.file(target).path.parent();
             while let Some(at) = folder {
-                let init = at.join("__init__.py").and_then(|path| self.view.find(path.as_str()));
+                let init = at.join("__init__.py").and_then(|path| self.session.shared.modules.python_file(&path));
                 let Some(init) = init else { break };
                 if init != self.file {
                     self.uses(init, type_only);

@@ -10,6 +10,8 @@ use crate::base::path::RepoPath;
 use crate::facts::model::{Import, SymbolId};
 use crate::facts::table::Id;
 use crate::graph::hashing::HashMap;
+use crate::graph::lookups::{Lookup, Lookups};
+use crate::graph::renumber::Renumber;
 use crate::lang::java::naming::{Layout, SourcePlace};
 use crate::lang::{python, typescript};
 use crate::view::{FileIdx, SymbolRef, View};
@@ -63,6 +65,8 @@ pub struct Modules {
     imports: Vec<Vec<Target>>,
     /// What each export row's module resolves to; `Missing` where it names none.
     exports: Vec<Vec<Target>>,
+    /// What was looked up besides, where that is recorded.
+    lookups: Option<Lookups>,
 }
 
 impl Modules {
@@ -78,6 +82,7 @@ impl Modules {
             java_places: vec![None; view.files.len()],
             imports: Vec::new(),
             exports: Vec::new(),
+            lookups: None,
         };
         for file in view.indices() {
             if view.file(file).dialect == Dialect::Java {
@@ -89,18 +94,93 @@ impl Modules {
         modules
     }
 
-    /// Takes the changed imports and exports of a file in; its package and top-level types are as
-    /// they were.
+    /// Records what is looked up from now on, beside what imports and exports lead to.
+    pub fn record(&mut self) {
+        self.lookups = Some(Lookups::default());
+    }
+
+    /// Takes the changed imports and exports of a file in; no file came or went, and no Java file
+    /// has another package or other top-level types.
     pub fn replace(&mut self, view: &View, file: FileIdx) {
         let at = file.0 as usize;
         (self.imports[at], self.exports[at]) = self.targets(view, file);
     }
 
+    /// The tables of the next view. With them the files whose imports or exports lead elsewhere, of
+    /// those that are in both views, in order; and the looks that come to something else.
+    pub fn next(self, was: &View, view: &View, renumber: &Renumber) -> (Self, Vec<FileIdx>, Vec<u32>) {
+        let mut next = Modules::new(view);
+        let same = |old: &[Target], new: &[Target]| {
+            old.len() == new.len() && old.iter().zip(new).all(|(old, new)| renumber.target(old).as_ref() == Some(new))
+        };
+        let led_elsewhere = was.indices().filter_map(|old| {
+            let new = renumber.file(old)?;
+            let (from, to) = (old.0 as usize, new.0 as usize);
+            let is_same = same(&self.imports[from], &next.imports[to]) && same(&self.exports[from], &next.exports[to]);
+            (!is_same).then_some(new)
+        });
+        let led_elsewhere = led_elsewhere.collect();
+        let failing =
+            self.lookups.as_ref().map(|lookups| lookups.failing(|lookup| self.agrees(&next, lookup, renumber)));
+        next.lookups = self.lookups;
+        (next, led_elsewhere, failing.unwrap_or_default())
+    }
+
+    /// Whether a look comes to the same in the tables of the next view.
+    fn agrees(&self, next: &Modules, lookup: &Lookup, renumber: &Renumber) -> bool {
+        let same = |old: Option<Target>, new: Option<Target>| match old {
+            Some(old) => renumber.target(&old) == new,
+            None => new.is_none(),
+        };
+        let files = |old: Vec<FileIdx>, new: Vec<FileIdx>| {
+            old.into_iter().map(|file| renumber.file(file)).collect::<Option<Vec<_>>>() == Some(new)
+        };
+        match lookup {
+            Lookup::Specifier(from, level, text) => {
+                let Some(dialect) = Dialect::of_file_name(from.file_name()) else { return false };
+                let of = |modules: &Modules| Some(modules.resolve(from, dialect, *level, text));
+                same(of(self), of(next))
+            }
+            Lookup::Submodule(path, name) => {
+                let of = |modules: &Modules| modules.python.submodule(path, name).map(python_target);
+                same(of(self), of(next))
+            }
+            Lookup::InNamespace(namespace, name) => {
+                let of = |modules: &Modules| modules.child_of_namespace(namespace, name);
+                same(of(self), of(next))
+            }
+            Lookup::Conftests(path) => {
+                let of = |modules: &Modules| modules.python.conftests(path).into_iter().map(FileIdx).collect();
+                files(of(self), of(next))
+            }
+            Lookup::PythonFile(path) => {
+                let of = |modules: &Modules| modules.python.file(path).map(|file| Target::File(FileIdx(file)));
+                same(of(self), of(next))
+            }
+            Lookup::JavaPackage(package) => {
+                self.java_packages.contains(&**package) == next.java_packages.contains(&**package)
+            }
+            Lookup::JavaType(package, name) => {
+                let of = |modules: &Modules| -> Vec<SymbolRef> {
+                    modules.java_types.get(&**package).and_then(|types| types.get(&**name)).cloned().unwrap_or_default()
+                };
+                of(self).into_iter().map(|at| renumber.symbol(at)).collect::<Option<Vec<_>>>() == Some(of(next))
+            }
+            Lookup::JavaFiles(package) => files(self.files_of_package(package), next.files_of_package(package)),
+        }
+    }
+
+    fn note<'k>(&self, kind: u32, key: impl IntoIterator<Item = &'k str>, lookup: impl FnOnce() -> Lookup) {
+        if let Some(lookups) = &self.lookups {
+            lookups.note(kind, key, lookup);
+        }
+    }
+
     /// What each import row and each export row of a file leads to.
     fn targets(&self, view: &View, file: FileIdx) -> (Vec<Target>, Vec<Target>) {
         let file = view.file(file);
-        let target = |module| self.specifier(view, &file.path, file.dialect, 0, module);
-        let imports = file.facts.imports.iter().map(|import| self.import(view, file, import)).collect();
+        let target = |module| self.resolve(&file.path, file.dialect, 0, module);
+        let imports = file.facts.imports.iter().map(|import| self.import(file, import)).collect();
         let exports = file.facts.exports.iter();
         let exports = exports.map(|e| e.module.map_or(Target::Missing, |m| target(file.facts.name(m)))).collect();
         (imports, exports)
@@ -116,16 +196,22 @@ impl Modules {
         &self.imports[file.0 as usize][row as usize]
     }
 
-    fn import(&self, view: &View, file: &crate::view::ViewFile, import: &Import) -> Target {
+    fn import(&self, file: &crate::view::ViewFile, import: &Import) -> Target {
         let text = file.facts.text(import.module);
         if import.module.is_none() && import.level == 0 {
             return Target::Missing;
         }
-        self.specifier(view, &file.path, file.dialect, import.level, text)
+        self.resolve(&file.path, file.dialect, import.level, text)
     }
 
     /// Resolves a specifier written in the file at `from`; `level` counts Python's dots.
     pub fn specifier(&self, _view: &View, from: &RepoPath, dialect: Dialect, level: u32, text: &str) -> Target {
+        let kind = level.saturating_add(1).saturating_mul(16);
+        self.note(kind, [from.as_str(), text], || Lookup::Specifier(from.clone(), level, Box::from(text)));
+        self.resolve(from, dialect, level, text)
+    }
+
+    fn resolve(&self, from: &RepoPath, dialect: Dialect, level: u32, text: &str) -> Target {
         match Family::of(dialect) {
             Family::Python => match self.python.resolve(from, level, text) {
                 python::naming::Module::External(_) => Target::External(Arc::from(text)),
@@ -143,28 +229,45 @@ impl Modules {
 
     /// Python's submodule `name` of the module in a file.
     pub fn submodule(&self, view: &View, file: FileIdx, name: &str) -> Option<Target> {
-        self.python.submodule(&view.file(file).path, name).map(python_target)
+        let path = &view.file(file).path;
+        self.note(1, [path.as_str(), name], || Lookup::Submodule(path.clone(), Box::from(name)));
+        self.python.submodule(path, name).map(python_target)
     }
 
     /// The module `name` in a namespace package.
     pub fn in_namespace(&self, namespace: &str, name: &str) -> Option<Target> {
+        self.note(2, [namespace, name], || Lookup::InNamespace(Box::from(namespace), Box::from(name)));
+        self.child_of_namespace(namespace, name)
+    }
+
+    fn child_of_namespace(&self, namespace: &str, name: &str) -> Option<Target> {
         let folders = namespace.split(BETWEEN).filter_map(RepoPath::new);
         folders.filter_map(|folder| self.python.child(&folder, name)).map(python_target).min()
     }
 
     /// The conftest files that a file sees, nearest first.
     pub fn conftests(&self, view: &View, file: FileIdx) -> Vec<FileIdx> {
-        self.python.conftests(&view.file(file).path).into_iter().map(FileIdx).collect()
+        let path = &view.file(file).path;
+        self.note(3, [path.as_str()], || Lookup::Conftests(path.clone()));
+        self.python.conftests(path).into_iter().map(FileIdx).collect()
+    }
+
+    /// The Python file at a path.
+    pub fn python_file(&self, path: &RepoPath) -> Option<FileIdx> {
+        self.note(7, [path.as_str()], || Lookup::PythonFile(path.clone()));
+        self.python.file(path).map(FileIdx)
     }
 
     /// Whether a dotted text is a Java package of the view, or a prefix of one.
     pub fn is_java_package(&self, package: &str) -> bool {
+        self.note(4, [package], || Lookup::JavaPackage(Box::from(package)));
         self.java_packages.contains(package)
     }
 
     /// The top-level type of a package, as seen from a file: of twins the one in the same
     /// source set, then as the build files say, then the nearest by path.
     pub fn java_type(&self, view: &View, from: FileIdx, package: &str, name: &str) -> Option<SymbolRef> {
+        self.note(5, [package, name], || Lookup::JavaType(Box::from(package), Box::from(name)));
         let twins = self.java_types.get(package)?.get(name)?;
         if let [only] = twins.as_slice() {
             return Some(*only);
@@ -181,6 +284,11 @@ impl Modules {
 
     /// The files of a package, sorted and unique.
     pub fn java_files(&self, package: &str) -> Vec<FileIdx> {
+        self.note(6, [package], || Lookup::JavaFiles(Box::from(package)));
+        self.files_of_package(package)
+    }
+
+    fn files_of_package(&self, package: &str) -> Vec<FileIdx> {
         let types = self.java_types.get(package).into_iter().flat_map(|types| types.values().flatten());
         let files: BTreeSet<FileIdx> = types.map(|symbol| symbol.file).collect();
         files.into_iter().collect()

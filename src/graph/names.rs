@@ -9,6 +9,7 @@ use crate::facts::model::{ExportKind, FileFacts, ImportKind, NameId, ScopeId, Sc
 use crate::facts::table::Id;
 use crate::graph::file_names::{FileCode, FileNames, rows};
 use crate::graph::hashing::HashSet;
+use crate::graph::renumber::Renumber;
 use crate::graph::texts::Texts;
 use crate::view::{FileIdx, SymbolRef, View};
 
@@ -125,6 +126,52 @@ impl NameTables {
             });
         let changed: Vec<bool> = changed.collect();
         Replaced { members: changed[0], globals: changed[1] || sought }
+    }
+}
+
+impl NameTables {
+    /// Gives the files the numbers of the next view, after those that are in both were replaced where
+    /// they changed; takes the new ones in. Whether globals changed, or a text that was looked for.
+    /// O(members + facts of what came and went).
+    pub fn renumber(&mut self, was: &View, view: &View, renumber: &Renumber) -> bool {
+        let mut shows = false;
+        let mut files: Vec<Option<(FileNames, FileCode)>> = view.indices().map(|_| None).collect();
+        for (old, table) in was.indices().zip(std::mem::take(&mut self.files)) {
+            match renumber.file(old) {
+                Some(new) => files[new.0 as usize] = Some(table),
+                None => {
+                    shows |= !ambient_globals(was.facts(old)).is_empty();
+                    for text in table.0.texts() {
+                        shows |= self.texts.remove_user(*text);
+                    }
+                }
+            }
+        }
+        let moved = |rows: &mut Vec<(Text, SymbolRef)>| {
+            rows.retain_mut(|row| match renumber.symbol(row.1) {
+                Some(new) => {
+                    row.1 = new;
+                    true
+                }
+                None => false,
+            });
+        };
+        moved(&mut self.members);
+        moved(&mut self.globals);
+        for (file, table) in view.indices().zip(&mut files).filter(|(_, table)| table.is_none()) {
+            let facts = view.facts(file);
+            for name in &facts.names {
+                let text = self.texts.intern(name);
+                shows |= self.texts.add_user(text);
+            }
+            let names = FileNames::new(facts, &self.texts);
+            self.members.extend(named(file, facts, &names, members));
+            shows |= !ambient_globals(facts).is_empty();
+            *table = Some((names, FileCode::new(facts)));
+        }
+        self.members.sort();
+        self.files = files.into_iter().flatten().collect();
+        shows
     }
 }
 

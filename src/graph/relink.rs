@@ -10,12 +10,14 @@ use crate::graph::answers::{Answers, Inputs};
 use crate::graph::assemble::{Guessed, assemble, edges_of, guess_all, guess_some};
 use crate::graph::dependents::{Dependents, Node};
 use crate::graph::edge::{FileUse, Graph, Splice};
+use crate::graph::hashing::HashMap;
 use crate::graph::link::{FileLink, link, link_tracked};
 use crate::graph::modules::{Family, Modules, java_package};
 use crate::graph::names::{NameTables, Names};
 use crate::graph::outline::{Alignment, outline};
-use crate::graph::queries::Shared;
-use crate::graph::verify::{Changed, Verifier};
+use crate::graph::queries::{Query, Shared};
+use crate::graph::renumber::{GONE, Renumber};
+use crate::graph::verify::{Changed, Suspect, Verifier};
 use crate::view::{FileIdx, View};
 
 /// When more than one file in so many changed, linking all is as fast.
@@ -51,7 +53,9 @@ impl Linked {
         }
         let mut names = NameTables::new(&view);
         names.record();
-        let shared = Shared::with(Names::with(&view, names), Modules::new(&view), Answers::new(true));
+        let mut modules = Modules::new(&view);
+        modules.record();
+        let shared = Shared::with(Names::with(&view, names), modules, Answers::new(true));
         let files: Vec<FileIdx> = view.indices().collect();
         let links: Vec<(FileLink, Inputs)> = files.par_iter().map(|file| link_tracked(&view, &shared, *file)).collect();
         let guessed = guess_all(&shared, &uses(&links), |file| &links[file.0 as usize].0);
@@ -67,20 +71,54 @@ impl Linked {
     }
 
     /// Links another view, taking over what hangs on nothing that has changed. A view with other
-    /// files, other configuration or other Java types is linked as from nothing.
+    /// configuration, or of which much differs, is linked as from nothing.
     pub fn next(self, view: Arc<View>) -> Self {
-        let changed = changed_files(&self.view, &view);
-        match (changed, self.state) {
-            (Some(changed), Some(state))
-                if changed.len() * MAX_CHANGED_SHARE <= view.files.len().max(MAX_CHANGED_SHARE) =>
-            {
-                match state.update(&self.view, &view, &changed, &self.graph) {
-                    Some((state, graph, n_linked)) => Linked { graph, n_linked, view, state: Some(state) },
-                    None => Linked::new(view),
-                }
-            }
-            _ => Linked::new(view),
+        let renumber = Renumber::new(&self.view, &view);
+        let change = Change::new(&self.view, &view, &renumber);
+        let is_small = change.len() * MAX_CHANGED_SHARE <= view.files.len().max(MAX_CHANGED_SHARE);
+        let same_rules = self.view.config == view.config && view.compilers.is_empty();
+        match self.state.filter(|_| is_small && same_rules) {
+            Some(state) if change.len() == 0 => Linked { graph: self.graph, n_linked: 0, view, state: Some(state) },
+            Some(state) => match state.update(&self.view, &view, &renumber, change, &self.graph) {
+                Some((state, graph, n_linked)) => Linked { graph, n_linked, view, state: Some(state) },
+                None => Linked::new(view),
+            },
+            None => Linked::new(view),
         }
+    }
+}
+
+/// The files that differ between two views.
+struct Change {
+    /// In both, with other facts: the numbers before and after, in order.
+    changed: Vec<(FileIdx, FileIdx)>,
+    /// Numbers in the new view.
+    added: Vec<FileIdx>,
+    /// Numbers in the old view.
+    removed: Vec<FileIdx>,
+}
+
+impl Change {
+    fn new(was: &View, view: &View, renumber: &Renumber) -> Self {
+        let mut change = Change { changed: Vec::new(), added: Vec::new(), removed: Vec::new() };
+        let mut is_old = vec![false; view.files.len()];
+        for old in was.indices() {
+            let Some(new) = renumber.file(old) else {
+                change.removed.push(old);
+                continue;
+            };
+            is_old[new.0 as usize] = true;
+            let (a, b) = (&was.files[old.0 as usize].facts, &view.files[new.0 as usize].facts);
+            if !Arc::ptr_eq(a, b) && a != b {
+                change.changed.push((old, new));
+            }
+        }
+        change.added = view.indices().filter(|file| !is_old[file.0 as usize]).collect();
+        change
+    }
+
+    fn len(&self) -> usize {
+        self.changed.len() + self.added.len() + self.removed.len()
     }
 }
 
@@ -90,47 +128,91 @@ impl State {
         mut self,
         was: &View,
         view: &Arc<View>,
-        files: &[FileIdx],
+        renumber: &Renumber,
+        change: Change,
         graph: &Arc<Graph>,
     ) -> Option<(State, Arc<Graph>, usize)> {
-        if files.is_empty() {
-            return Some((self, Arc::clone(graph), 0));
-        }
-        let n_files = view.files.len();
+        let has_moved = !renumber.is_idle(view.files.len());
         let dependents = self.dependents.take().filter(|dependents| !dependents.is_worn());
         let mut dependents = dependents.unwrap_or_else(|| {
             let links = was.indices().zip(&self.links).map(|(file, (_, inputs))| (file, inputs));
-            Dependents::new(n_files, &self.answers, links)
+            Dependents::new(was.files.len(), &self.answers, links)
         });
-        let mut members_changed = false;
+        let State { mut names, mut modules, mut answers, mut links, mut guessed, .. } = self;
+        let mut members_changed = has_moved;
         let mut changed = Changed::default();
-        for file in files {
-            let (old, new) = (was.facts(*file), view.facts(*file));
-            if top_level_types(was, *file) != top_level_types(view, *file) {
-                return None;
-            }
-            let replaced = self.names.replace(*file, old, new);
+        // What it is that may matter to others, by the numbers of before.
+        let mut causes: Vec<(FileIdx, bool)> = change.removed.iter().map(|file| (*file, true)).collect();
+        let mut has_other_types = has_moved;
+        for (before, after) in &change.changed {
+            let (old, new) = (was.facts(*before), view.facts(*after));
+            let replaced = names.replace(*before, old, new);
             if replaced.globals {
                 return None;
             }
             members_changed |= replaced.members;
-            self.modules.replace(view, *file);
+            has_other_types |= top_level_types(was, *before) != top_level_types(view, *after);
             let same = outline(old).is_some_and(|digest| Some(digest) == outline(new));
-            changed.files.insert(*file, same.then(|| Alignment::new(old, new)));
+            changed.files.insert(*after, same.then(|| Alignment::new(old, new)));
+            causes.push((*before, !same));
         }
-        let outlines: Vec<(FileIdx, bool)> =
-            files.iter().map(|file| (*file, changed.files.get(file).is_some_and(Option::is_none))).collect();
-        let (suspects, suspect_links) = dependents.of(&outlines);
-        let State { names, modules, answers, mut links, mut guessed, .. } = self;
+        let mut lookups = Vec::new();
+        if has_other_types {
+            let (next, led_elsewhere, failing) = modules.next(was, view, renumber);
+            modules = next;
+            let before_of: HashMap<FileIdx, FileIdx> =
+                was.indices().filter_map(|old| Some((renumber.file(old)?, old))).collect();
+            for after in led_elsewhere {
+                causes.extend(before_of.get(&after).map(|before| (*before, true)));
+                changed.files.insert(after, None);
+            }
+            changed.files.extend(failing.iter().map(|lookup| (FileIdx(*lookup), None)));
+            lookups = failing;
+        } else {
+            change.changed.iter().for_each(|(_, after)| modules.replace(view, *after));
+        }
+        if !change.removed.is_empty() {
+            changed.files.insert(GONE, None);
+        }
+        let (suspected, mut suspect_links) = dependents.of(&causes, &lookups);
+        let suspect = |query: Query| {
+            let (known, inputs) = answers.remove(&query)?;
+            Some((query, Suspect { known, inputs, is_other: None }))
+        };
+        let mut suspects: HashMap<Query, Suspect> = suspected.into_iter().filter_map(suspect).collect();
+        if has_moved {
+            if names.renumber(was, view, renumber) {
+                return None;
+            }
+            suspects =
+                suspects.into_iter().filter_map(|(query, suspect)| renumbered(query, suspect, renumber)).collect();
+            answers = answers.renumber(renumber)?;
+            let mut moved: Vec<(FileLink, Inputs)> = view.indices().map(|_| Default::default()).collect();
+            suspect_links = suspect_links.into_iter().filter_map(|file| renumber.file(file)).collect();
+            for (old, (link, inputs)) in was.indices().zip(links) {
+                let Some(new) = renumber.file(old) else { continue };
+                match renumber.link(link) {
+                    Some(link) => moved[new.0 as usize] = (link, renumber.inputs(inputs)),
+                    // It leads to what is gone.
+                    None => drop(changed.files.entry(new).or_insert(None)),
+                }
+            }
+            links = moved;
+            suspect_links.extend(&change.added);
+            suspect_links.extend(changed.files.keys().filter(|file| file.0 < GONE.0));
+            suspect_links.sort_unstable();
+            suspect_links.dedup();
+        }
         answers.log();
         let shared = Shared::with(Names::with(view, names), modules, answers);
         let mut verifier = Verifier::new(&shared, &changed, suspects);
+        let is_new = |file: &FileIdx| change.added.binary_search(file).is_ok() || changed.files.contains_key(file);
         let dirty: Vec<FileIdx> = suspect_links
             .into_iter()
-            .filter(|file| changed.files.contains_key(file) || verifier.is_dirty(&links[file.0 as usize].1))
+            .filter(|file| is_new(file) || verifier.is_dirty(&links[file.0 as usize].1))
             .collect();
         let linked: Vec<(FileLink, Inputs)> = dirty.par_iter().map(|file| link_tracked(view, &shared, *file)).collect();
-        let (mut uses_changed, mut same_whole) = (false, true);
+        let (mut uses_changed, mut same_whole) = (has_moved, true);
         for (file, new) in dirty.iter().zip(linked) {
             let old = &mut links[file.0 as usize];
             uses_changed |= old.0.uses != new.0.uses;
@@ -139,7 +221,7 @@ impl State {
             *old = new;
         }
         for query in shared.answers().take_log() {
-            if let Some(inputs) = shared.answers().inputs(&query) {
+            if let Some(inputs) = shared.answers().inputs(&query).filter(|_| !has_moved) {
                 dependents.add(Node::Answer(query), &inputs);
             }
         }
@@ -160,28 +242,25 @@ impl State {
             assemble(links.iter().map(|(link, _)| link), &guessed)
         });
         let (names, modules, answers) = shared.into_parts();
-        let state = State { names, modules, answers, links, guessed, dependents: Some(dependents) };
-        Some((state, graph, dirty.len()))
+        // After a move what hangs on what has other numbers; it is found anew for the next change.
+        let dependents = (!has_moved).then_some(dependents);
+        Some((State { names, modules, answers, links, guessed, dependents }, graph, dirty.len()))
     }
+}
+
+/// A suspect under the numbers of the next view; one that names what is gone has become another.
+fn renumbered(query: Query, suspect: Suspect, renumber: &Renumber) -> Option<(Query, Suspect)> {
+    let query = renumber.query(query)?;
+    let inputs = renumber.inputs(suspect.inputs);
+    Some(match renumber.known(&suspect.known) {
+        Some(known) => (query, Suspect { known, inputs, is_other: None }),
+        None => (query, Suspect { known: suspect.known, inputs, is_other: Some(true) }),
+    })
 }
 
 /// All uses of all files.
 fn uses(links: &[(FileLink, Inputs)]) -> Vec<FileUse> {
     links.iter().flat_map(|(link, _)| link.uses.iter().copied()).collect()
-}
-
-/// The files with other facts, in order; `None` when the views differ in anything else.
-fn changed_files(from: &View, to: &View) -> Option<Vec<FileIdx>> {
-    let same_files = from.files.len() == to.files.len()
-        && from.files.iter().zip(&to.files).all(|(a, b)| a.path == b.path && a.dialect == b.dialect);
-    if !same_files || from.config != to.config || !to.compilers.is_empty() {
-        return None;
-    }
-    let differs = |file: &FileIdx| {
-        let (a, b) = (&from.files[file.0 as usize].facts, &to.files[file.0 as usize].facts);
-        !Arc::ptr_eq(a, b) && a != b
-    };
-    Some(to.indices().filter(differs).collect())
 }
 
 /// The package of a Java file with the rows and names of its top-level types; nothing for others.

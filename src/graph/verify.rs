@@ -2,7 +2,7 @@
 //! computed from, so that what comes to the same costs no more than looking.
 
 use crate::graph::answers::{Inputs, Known};
-use crate::graph::hashing::{HashMap, HashSet};
+use crate::graph::hashing::HashMap;
 use crate::graph::outline::Alignment;
 use crate::graph::queries::{Answer, Base, Denoted, Query, Session, Shared};
 use crate::graph::value::{Set, Value};
@@ -12,18 +12,18 @@ use crate::view::FileIdx;
 /// queries cuts is cut alike.
 const MAX_HEIGHT: u32 = 100;
 
-/// The changed files; with those of equal outline, which of their rows are the same.
+/// The changed files and other inputs; with files of equal outline, which of their rows are the same.
 #[derive(Default)]
 pub struct Changed {
     pub files: HashMap<FileIdx, Option<Alignment>>,
 }
 
 /// A suspected answer.
-struct Suspect {
-    known: Known,
-    inputs: Inputs,
+pub struct Suspect {
+    pub known: Known,
+    pub inputs: Inputs,
     /// Whether it has become another; `None` while that is not known.
-    is_other: Option<bool>,
+    pub is_other: Option<bool>,
 }
 
 /// Answers that may have become others.
@@ -34,13 +34,9 @@ pub struct Verifier<'s, 'v> {
 }
 
 impl<'s, 'v> Verifier<'s, 'v> {
-    /// Takes the suspected answers out of the shared ones.
-    pub fn new(shared: &'s Shared<'v>, changed: &'s Changed, suspected: HashSet<Query>) -> Self {
-        let take = |query: Query| {
-            let (known, inputs) = shared.answers().remove(&query)?;
-            Some((query, Suspect { known, inputs, is_other: None }))
-        };
-        Verifier { shared, changed, suspects: suspected.into_iter().filter_map(take).collect() }
+    /// Looks at answers that were taken out of the shared ones.
+    pub fn new(shared: &'s Shared<'v>, changed: &'s Changed, suspects: HashMap<Query, Suspect>) -> Self {
+        Verifier { shared, changed, suspects }
     }
 
     /// Whether something that was computed from some inputs may come out otherwise now.

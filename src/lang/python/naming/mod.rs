@@ -125,6 +125,11 @@ impl Modules {
         self.folders.contains(base.as_str()).then(|| Module::Namespace(vec![base]))
     }
 
+    /// The Python file at a path.
+    pub fn file(&self, path: &RepoPath) -> Option<u32> {
+        self.files.get(path.as_str()).copied()
+    }
+
     /// The package that a folder is.
     fn package(&self, folder: &RepoPath) -> Option<Module> {
         for name in ["__init__.py", "__init__.pyi"] {
