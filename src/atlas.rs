@@ -36,6 +36,11 @@ pub trait AtlasSource {
     /// `NotARepository`, `Git`, `Io`, `Store`.
     fn fresh(&self) -> Result<Arc<Atlas>>;
 
+    /// The folder that paths are of, for arguments that name it; `None` for trees in memory.
+    fn root(&self) -> Option<std::path::PathBuf> {
+        None
+    }
+
     /// The tree as it is now, as far as it is indexed: nothing is extracted, and `n_pending` of its
     /// header counts what is missing.
     ///

@@ -434,6 +434,10 @@ impl Session {
 }
 
 impl AtlasSource for Session {
+    fn root(&self) -> Option<std::path::PathBuf> {
+        Some(self.repo.root().to_owned())
+    }
+
     fn fresh(&self) -> Result<Arc<Atlas>> {
         let mut state = self.state();
         self.read_programs(&mut state);

@@ -2,7 +2,8 @@
 //!
 //! `//- path` starts a file (`//-config path` a configuration file). A comment line below a
 //! reference says what the symbol at the caret leads to:
-//! `# ^ def: b.py:3 import` (file, line of the target's name or its qualname, strategy), or
+//! `# ^ def: b.py:3 import` (file, line of the target's name or its qualname, strategy),
+//! `# ^ only: b.py:C.m` where the line leads to no other symbol of the caret's name, or
 //! `# ^ none` for no edge from that line to a symbol of the caret's name.
 
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ struct Expectation {
     word: String,
     /// `None` when no edge may leave.
     target: Option<(String, String, String)>,
+    /// Whether nothing else of that name may be meant.
+    alone: bool,
 }
 
 /// Splits a fixture into its files.
@@ -82,16 +85,18 @@ fn expectations(files: &[(String, String, bool)]) -> Vec<Expectation> {
             let caret = line.find('^').expect("because the caret was just seen");
             let word: String = code.1.chars().skip(caret).take_while(|c| c.is_alphanumeric() || *c == '_').collect();
             assert!(!word.is_empty(), "{path}:{}: the caret points at nothing", at + 1);
+            let only = rest.trim().strip_prefix("only:");
             let target = match rest.trim() {
                 "none" => None,
                 text => {
-                    let text = text.strip_prefix("def:").expect("because it is `def:` or `none`").trim();
+                    let text =
+                        only.or(text.strip_prefix("def:")).expect("because it is `def:`, `only:` or `none`").trim();
                     let (place, strategy) = text.split_once(' ').unwrap_or((text, ""));
                     let (file, target) = place.split_once(':').expect("because a target is file:line or file:qualname");
                     Some((file.to_string(), target.to_string(), strategy.trim().to_string()))
                 }
             };
-            found.push(Expectation { file: path.clone(), line: code.0, word, target });
+            found.push(Expectation { file: path.clone(), line: code.0, word, target, alone: only.is_some() });
         }
     }
     found
@@ -133,8 +138,13 @@ fn check(text: &str) -> Vec<String> {
                         && (symbol.name_line.to_string() == *target || view.qualname(e.to) == target)
                         && (strategy.is_empty() || e.strategy.as_str() == strategy)
                 });
-                if !hit {
-                    failures.push(format!("{} but {file}:{target} {strategy} is expected", shown()));
+                let others = leaving.iter().any(|e| {
+                    let facts = view.facts(e.to.file);
+                    facts.name(view.symbol(e.to).name) == expected.word && view.qualname(e.to) != target
+                });
+                if !hit || (expected.alone && others) {
+                    let form = if expected.alone { "only " } else { "" };
+                    failures.push(format!("{} but {form}{file}:{target} {strategy} is expected", shown()));
                 }
             }
         }

@@ -215,6 +215,50 @@ fn a_call_of_a_base_method_may_land_in_an_override() {
 }
 
 #[test]
+fn callers_of_a_stub_are_those_of_its_module_and_the_reverse() {
+    let desk = desk(&[
+        ("fast.py", "class Fast:\n    def __init__(self): ...\n    def go(self): ...\ndef work(): ...\n"),
+        (
+            "fast.pyi",
+            "class Fast:\n    def __init__(self) -> None: ...\n    def go(self) -> int: ...\ndef work() -> int: ...\n",
+        ),
+        ("use.py", "from fast import Fast, work\ndef use():\n    work()\n    Fast().go()\n"),
+        ("lib.js", "exports.run = function run() {};\n"),
+        ("lib.d.ts", "export declare function run(): void;\n"),
+        ("use.ts", "import { run } from './lib';\nexport function start() { run(); }\n"),
+    ]);
+    for target in ["fast.pyi::work", "fast.py::work", "fast.pyi::Fast.go", "fast.pyi::Fast", "fast.pyi::Fast.__init__"]
+    {
+        let data = ask(&desk, "callers_of", json!({"qualname": target})).json();
+        assert_eq!(qualnames(&data["callers"]), ["use"], "{target}: {data}");
+    }
+    for target in ["lib.d.ts::run", "lib.js::exports.run"] {
+        let data = ask(&desk, "callers_of", json!({"qualname": target})).json();
+        assert_eq!(qualnames(&data["callers"]), ["start"], "{target}: {data}");
+    }
+}
+
+#[test]
+fn paths_are_taken_as_editors_write_them() {
+    let desk = desk(SHOP);
+    let names = |qualname: &str| {
+        let tool = tools::all().iter().find(|tool| tool.name == "callers_of").unwrap();
+        let given =
+            Given::read(tool.name, tool.params, json!({"qualname": qualname}).as_object().unwrap(), Asker::Client);
+        let given = given.unwrap().within(Some(std::path::Path::new("/home/me/repo")));
+        (tool.run)(&desk, &given).map(|answer| answer.json()["total"].clone()).map_err(|error| error.to_string())
+    };
+    let expected = names("shop/cart.py::total");
+    assert_eq!(expected, Ok(2.into()));
+    assert_eq!(names("./shop/cart.py::total"), expected);
+    assert_eq!(names("/home/me/repo/shop/cart.py::total"), expected);
+    assert!(
+        names("/home/me/repository/shop/cart.py::total").is_err(),
+        "a path outside of the repository is none of it"
+    );
+}
+
+#[test]
 fn a_class_has_what_it_inherits_and_no_caller_of_its_base_constructor() {
     let desk = desk(&[(
         "m.py",

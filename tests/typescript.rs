@@ -180,3 +180,35 @@ it(`title ${x} words`, () => {});
         assert!(!found.names.iter().any(|name| name.contains(hidden)), "{hidden} in {:?}", found.names);
     }
 }
+
+fn status(element: &str) -> Status {
+    let source = format!("export const A = () => {element};\nexport function after() {{ return A & 1 && 2; }}\n");
+    let facts = facts(Dialect::Tsx, &source);
+    assert!(facts.symbols.iter().any(|symbol| facts.name(symbol.name) == "after"), "{element}");
+    facts.status
+}
+
+#[test]
+fn an_ampersand_in_text_and_attributes_of_jsx_is_text() {
+    for element in [
+        "<a href=\"x?a=1&b=2\">t</a>",
+        "<a href='x&y'>t</a>",
+        "<p>Q&A session</p>",
+        "<p>A & B</p>",
+        "<p>&copy 2020</p>",
+        "<p>fish&</p>",
+        "<p>a && b</p>",
+        "<p>Q&A {x} R&D</p>",
+        "<p>AT&T's {\"q\"}</p>",
+        "<p><b>a</b> & <b>b</b></p>",
+        "<p>&amp; &#38; A & B</p>",
+    ] {
+        assert_eq!(status(element), Status::Ok, "{element}");
+    }
+}
+
+#[test]
+fn damage_of_another_kind_stays_damage() {
+    assert_eq!(status("f(a &, b)"), Status::Partial);
+    assert_eq!(status("<p title=\"a & b\">A & B</p"), Status::Partial);
+}

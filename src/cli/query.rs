@@ -270,6 +270,7 @@ fn parse(command: QueryCommand) -> (Tool, Raw, Common) {
 pub fn ask(context: &Context, tool: &Tool, raw: &Map<String, Value>, format: Format) -> Result<u8> {
     let given = Given::read(tool.name, tool.params, raw, Asker::Command)?;
     let desk = Desk::new(context.source()?, context.config()?.tools());
+    let given = given.within(desk.source.root().as_deref());
     print_answer(&(tool.run)(&desk, &given)?, format)?;
     Ok(0)
 }

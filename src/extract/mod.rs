@@ -7,13 +7,14 @@ pub mod redact;
 pub mod screen;
 pub mod secret_rules;
 
-use tree_sitter::{Node, Parser};
+use tree_sitter::{Node, Parser, Tree};
 
 use crate::base::dialect::Dialect;
 use crate::extract::redact::Redactor;
 use crate::facts::build::FactsBuilder;
 use crate::facts::model::{Damage, FileFacts, Status};
 use crate::lang;
+use crate::lang::language::Language;
 use crate::lang::node;
 
 /// Extracts the facts of one file under the built-in redaction rules.
@@ -35,10 +36,8 @@ fn read(dialect: Dialect, source: &[u8]) -> FileFacts {
     let language = lang::of(dialect);
     let mut builder = FactsBuilder::new(dialect, count_lines(source), source.len() as u32);
     let mut parser = Parser::new();
-    let tree = parser
-        .set_language(&language.grammar(dialect))
-        .ok()
-        .and_then(|()| parser.parse(&*language.mend(dialect, source), None));
+    let tree = parser.set_language(&language.grammar(dialect)).ok();
+    let tree = tree.and_then(|()| parse(language, dialect, source, &mut parser));
     let Some(tree) = tree else {
         let reason = builder.intern("parser");
         let (mut facts, _) = builder.finish();
@@ -57,6 +56,45 @@ fn read(dialect: Dialect, source: &[u8]) -> FileFacts {
         facts.damage = damage;
     }
     facts
+}
+
+/// How often a file with errors is parsed again.
+const MAX_MENDINGS: usize = 9;
+
+/// Parses the source; where that leaves errors, again without what may have caused them.
+fn parse(language: &dyn Language, dialect: Dialect, source: &[u8], parser: &mut Parser) -> Option<Tree> {
+    let mended = language.mend(dialect, source);
+    let mut best = parser.parse(&*mended, None)?;
+    let mut n_best = n_errors(best.root_node());
+    if n_best == 0 {
+        return Some(best);
+    }
+    let mut bytes = mended.into_owned();
+    for (nth, suspects) in language.suspects(dialect, &bytes).into_iter().take(MAX_MENDINGS).enumerate() {
+        let mut tried = bytes.clone();
+        suspects.iter().for_each(|at| tried[*at] = b'_');
+        let Some(tree) = parser.parse(&tried, None) else { continue };
+        let n_left = n_errors(tree.root_node());
+        if n_left < n_best {
+            (best, n_best, bytes) = (tree, n_left, tried);
+            // The first list is all of them.
+            if nth == 0 || n_best == 0 {
+                break;
+            }
+        }
+    }
+    Some(best)
+}
+
+/// How many ERROR and MISSING nodes a tree has.
+fn n_errors(root: Node<'_>) -> usize {
+    let mut n = 0;
+    let mut stack: Vec<Node<'_>> = root.has_error().then_some(root).into_iter().collect();
+    while let Some(at) = stack.pop() {
+        n += usize::from(at.is_error() || at.is_missing());
+        stack.extend(node::children(at).filter(|child| child.has_error()));
+    }
+    n
 }
 
 /// How many lines there are; a last one without a line end counts.

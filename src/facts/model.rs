@@ -461,7 +461,7 @@ cell_enum!(
         IndexedAccess = "indexed_access",
         /// Operands: checked, extends, then, else.
         Conditional = "conditional",
-        /// A literal type; `detail` is a [`LiteralKind`].
+        /// A literal type; `detail` is a [`LiteralKind`] and above it a tag ([`literal_detail`]).
         Literal = "literal",
         /// Java `? extends T` (`detail` 0), `? super T` (1), `?` (no operand).
         Wildcard = "wildcard",
@@ -659,8 +659,14 @@ cell_enum!(
         /// `typeof x === "…"`, `callable(x)`: `name` says which.
         Typeof = "typeof",
         NotTypeof = "not_typeof",
-        /// `x.kind === …`, `"k" in x`: `name` is the key.
+        /// `x.kind === …`: `name` is the key, `ty` what it is compared with, where that is known.
+        /// `"k" in x`: no `ty`.
         Discriminant = "discriminant",
+        NotDiscriminant = "not_discriminant",
+        /// `f(x)`, `x.f()`: `ty` is the `typeof` of the callee, whose declared result (`p is T`) says
+        /// what `x` is.
+        Guard = "guard",
+        NotGuard = "not_guard",
     }
 );
 
@@ -916,6 +922,20 @@ macro_rules! for_each_table {
         $each!(damage);
         $each!(package);
     };
+}
+
+/// The detail of a literal type: its kind, and 16 bits of a hash of what is written. They tell the
+/// members of a discriminated union apart and give no literal back.
+pub fn literal_detail(kind: LiteralKind, text: &str) -> u32 {
+    // FNV-1a, folded.
+    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let tag = (hash ^ (hash >> 16)) & 0xffff;
+    kind as u32 | (tag.max(1) << 8)
+}
+
+/// The kind in the detail of a literal type.
+pub fn literal_kind(detail: u32) -> u32 {
+    detail & 0xff
 }
 
 impl ImportKind {

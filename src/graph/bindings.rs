@@ -10,6 +10,9 @@ use crate::graph::value::{Set, Value};
 use crate::view::{FileIdx, SymbolRef};
 use std::sync::Arc;
 
+/// How many assignments to one name are looked at; a name that is given more is not one thing.
+const MAX_REASSIGNED: usize = 64;
+
 impl Session<'_, '_> {
     /// What later assignments give a name whose declaration is `declared`, in `scope`.
     pub fn reassigned(&mut self, file: FileIdx, scope: ScopeId, name: NameId, declared: &Denoted) -> Vec<Set> {
@@ -17,6 +20,9 @@ impl Session<'_, '_> {
         let around = facts.scope(scope);
         let rows: Vec<u32> = self.shared.names.code(file).reassigned(name).collect();
         let mut sets = Vec::new();
+        if rows.len() > MAX_REASSIGNED {
+            return vec![Set::unknown()];
+        }
         for row in rows {
             let binding = &facts.bindings[row as usize];
             if binding.line < around.start_line || binding.line > around.end_line {

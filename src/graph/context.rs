@@ -1,14 +1,15 @@
 //! Contextual types: what a lambda or literal is expected to be where it stands, so that its
 //! parameters have types without being annotated.
 
-use crate::facts::model::{ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, SymbolFlags, TypeRole};
+use crate::base::dialect::LanguageName;
+use crate::facts::model::{ExprId, ExprKind, Origin, ParamKind, ReturnKind, Role, ScopeId, SymbolFlags, TypeRole};
 use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::generics::{Env, mentions_param, substitute};
 use crate::graph::modules::Family;
-use crate::graph::queries::Session;
-use crate::graph::scope::Place;
-use crate::graph::value::{Set, Value};
+use crate::graph::queries::{Denoted, Session};
+use crate::graph::scope::{Place, Space};
+use crate::graph::value::{Set, Value, no_args};
 use crate::view::{FileIdx, SymbolRef};
 
 /// How many literals and lambdas an expectation passes through.
@@ -78,11 +79,15 @@ impl Session<'_, '_> {
         if let Some(row) = table.binding_of_value(expr) {
             let binding = &facts.bindings[row as usize];
             let place = Place { file, scope: binding.scope, line: u32::MAX };
-            let declared = binding.ty.or_else(|| binding.symbol.and_then(|symbol| facts.symbol(symbol).ty));
-            if let Some(ty) = declared.filter(|_| binding.n_steps == 0) {
-                return self.type_value(ty, place);
-            }
-            return Set::unknown();
+            // The type of a function's symbol is that of its result.
+            let of_symbol =
+                binding.symbol.map(|symbol| facts.symbol(symbol)).filter(|symbol| !symbol.kind.is_function());
+            let declared = binding.ty.or_else(|| of_symbol.and_then(|symbol| symbol.ty));
+            return match declared {
+                _ if binding.n_steps > 0 => Set::unknown(),
+                Some(ty) => self.type_value(ty, place),
+                None => self.expected_by_target(file, row),
+            };
         }
         if let Some(row) = table.return_of(expr) {
             let returned = &facts.returns[row as usize];
@@ -127,7 +132,76 @@ impl Session<'_, '_> {
                 None => self.expected(file, around, nesting + 1),
             },
             ExprKind::Choice | ExprKind::Value => self.expected(file, around, nesting + 1),
+            ExprKind::Jsx => {
+                let operand = &facts.operands_of(around)[position as usize];
+                let name = match operand.role {
+                    Role::Child => self.shared.names.find("children"),
+                    _ => operand.name.map(|name| self.shared.names.text(file, name)),
+                };
+                let (Some(name), Some(tag)) = (name, facts.operand(around, 0)) else { return Set::unknown() };
+                let components = self.eval(tag, self.place_near(file, expr));
+                let props = components.flat_map(|component| self.props_of(component));
+                self.attribute(&props, name, file)
+            }
             _ => Set::unknown(),
+        }
+    }
+
+    /// The type of a component's properties: its first parameter, or the field of its class.
+    fn props_of(&mut self, component: &Value) -> Set {
+        match component {
+            Value::Function(at) if self.is_ecma(at.file) => {
+                let signatures = self.signatures_of(*at);
+                let sets: Vec<Set> =
+                    signatures.into_iter().filter_map(|at| self.param_of_signature(at, 0, None)).collect();
+                if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+            }
+            Value::Class(class) if self.is_ecma(class.file) => match self.shared.names.find("props") {
+                Some(props) => self.attribute(&Set::one(Value::Instance(*class, no_args())), props, class.file),
+                None => Set::unknown(),
+            },
+            Value::Shape(..) | Value::Instance(..) | Value::Bound(..) => self.param_of_shape(component, 0),
+            _ => Set::unknown(),
+        }
+    }
+
+    /// What TypeScript expects of the right side of `x = …` and `a.m = …`: the declared type of the
+    /// left.
+    fn expected_by_target(&mut self, file: FileIdx, row: u32) -> Set {
+        let facts = self.shared.names.view.facts(file);
+        let binding = &facts.bindings[row as usize];
+        if facts.dialect.language() != LanguageName::TypeScript {
+            return Set::unknown();
+        }
+        let place = Place { file, scope: binding.scope, line: binding.line };
+        let denoted = match (binding.target, binding.name) {
+            (Some(target), _) => self.denoted_by(target, place),
+            (None, Some(name)) if binding.origin == Origin::Reassign => {
+                self.name_meaning(place, name, Space::Value).denoted.clone()
+            }
+            _ => return Set::unknown(),
+        };
+        let mut declared = false;
+        for denoted in &denoted {
+            declared |= match denoted {
+                Denoted::Symbol(at) => {
+                    let symbol = self.shared.names.view.symbol(*at);
+                    Some(at.symbol) != binding.symbol && (symbol.ty.is_some() || symbol.kind.is_function())
+                }
+                Denoted::Param(file, row) => self.shared.names.view.facts(*file).params[*row as usize].ty.is_some(),
+                Denoted::Binding(file, row) => self.shared.names.view.facts(*file).bindings[*row as usize].ty.is_some(),
+                _ => false,
+            };
+        }
+        if !declared {
+            return Set::unknown();
+        }
+        match (binding.target, binding.name) {
+            (Some(target), _) => self.eval(target, place).non_null(),
+            (None, _) => {
+                let sets: Vec<Set> = denoted.iter().map(|denoted| self.denoted_value(denoted)).collect();
+                Set::union(sets).non_null()
+            }
         }
     }
 

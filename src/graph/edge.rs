@@ -107,6 +107,8 @@ pub enum Strategy {
     StringPath,
     /// A method with the same signature in a base.
     Override,
+    /// The same name in the declaration file beside a module, or in the module beside it.
+    Twin,
     /// A unique name.
     UniqueName,
     /// One of several of that name.
@@ -129,6 +131,7 @@ impl Strategy {
             Strategy::Framework => "framework",
             Strategy::StringPath => "string_path",
             Strategy::Override => "override",
+            Strategy::Twin => "twin",
             Strategy::UniqueName => "unique_name",
             Strategy::Candidates => "candidates",
         }
@@ -338,6 +341,12 @@ impl Graph {
     pub fn indexed_edges_from(&self, from: SymbolRef) -> impl Iterator<Item = (u32, &Edge)> {
         let start = self.edges.partition_point(|e| e.from < from);
         (start as u32..).zip(self.edges[start..].iter().take_while(move |e| e.from == from))
+    }
+
+    /// What a symbol is in the file that declares its own, or that its own declares.
+    pub fn twins(&self, at: SymbolRef) -> impl Iterator<Item = SymbolRef> + '_ {
+        let edges = self.edges_from(at).iter();
+        edges.filter(|e| e.kind == EdgeKind::Overrides && e.strategy == Strategy::Twin).map(|e| e.to)
     }
 
     /// The edges that reach a symbol, in order of source and line.

@@ -245,9 +245,12 @@ impl Session<'_, '_> {
             let row = facts.scope(id);
             match row.kind {
                 ScopeKind::Class => {
-                    let wanted = name.is_empty() || name == "this" || facts.name(facts.symbol(row.owner).name) == name;
-                    if wanted && facts.symbol(row.owner).scope != Some(id) && Family::of(facts.dialect) == Family::Java
-                    {
+                    let is_anonymous =
+                        facts.symbol(row.owner).scope != Some(id) && Family::of(facts.dialect) == Family::Java;
+                    // `Outer.this` names no anonymous class, in whatever it stands.
+                    let named = !is_anonymous && facts.name(facts.symbol(row.owner).name) == name;
+                    let wanted = name.is_empty() || name == "this" || named;
+                    if wanted && is_anonymous {
                         return Set::one(Value::Anonymous(place.file, id));
                     }
                     if wanted {

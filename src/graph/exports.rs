@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::dialect::LanguageName;
-use crate::facts::model::{ExportKind, ExprId, ExprKind, FileFacts, ImportKind, NameId, Role, ScopeId};
+use crate::facts::model::{ExportKind, ExprId, ExprKind, FileFacts, ImportKind, NameId, Role, ScopeId, ScopeKind};
 use crate::facts::table::Id;
 use crate::graph::modules::{Family, Target};
 use crate::graph::names::{Decl, Text};
@@ -141,6 +141,10 @@ impl Session<'_, '_> {
         let mut found: Vec<Denoted> = Vec::new();
         for (row, export) in facts.exports.iter().enumerate() {
             let named = export.exported.is_some() && export.exported == name;
+            // What a namespace exports is a member of the namespace.
+            if facts.scope(export.scope).kind == ScopeKind::Namespace {
+                continue;
+            }
             match export.kind {
                 ExportKind::Named | ExportKind::Member if named => {
                     self.exported(file, row as u32, &mut found);

@@ -131,7 +131,7 @@ impl FileNames {
         if let Some(symbol) = binding.symbol {
             self.of_symbol.push((symbol, row));
         }
-        if let Some(name) = binding.name.filter(|_| binding.origin != Origin::Reassign) {
+        if let Some(name) = binding.name.filter(|_| !assigns_anew(facts, binding)) {
             self.decls.push((name, binding.scope, Decl::Binding(row)));
         }
         let Some(target) = binding.target else { return };
@@ -196,7 +196,7 @@ impl FileCode {
             if let Some(value) = binding.value {
                 table.values.push((value, row as u32));
             }
-            if let (Some(name), Origin::Reassign) = (binding.name, binding.origin) {
+            if let Some(name) = binding.name.filter(|_| assigns_anew(facts, binding)) {
                 table.reassigned.push((name, row as u32));
             }
         }
@@ -308,6 +308,13 @@ impl FileCode {
     pub fn expr_of_scope(&self, scope: ScopeId) -> Option<ExprId> {
         rows(&self.lambdas, scope, |row| row.0).first().map(|row| row.1)
     }
+}
+
+/// Whether a binding gives a new value to a name that is declared elsewhere. ECMAScript's `x += y`
+/// declares no more than `x = y` does.
+fn assigns_anew(facts: &FileFacts, binding: &Binding) -> bool {
+    let is_ecma = matches!(facts.dialect.language(), LanguageName::TypeScript | LanguageName::JavaScript);
+    binding.origin == Origin::Reassign || (is_ecma && binding.origin == Origin::Augmented)
 }
 
 /// The ECMAScript functions and constants that are given to a chain of names (`a.m = function () {}`),

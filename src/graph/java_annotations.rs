@@ -24,7 +24,7 @@ impl Linker<'_, '_> {
             let scope = facts.symbol(decorator.owner).declared_in;
             let place = Place { file: self.file, scope, line: decorator.line };
             let from = SymbolRef { file: self.file, symbol: decorator.owner };
-            let site = Site { from, line: decorator.line, test_block: None };
+            let site = Site { from, line: decorator.line, test_block: None, inside: false };
             for denoted in self.session.denoted_type(callee, place) {
                 let Denoted::Symbol(class) = denoted else { continue };
                 for operand in facts.operands_of(decorator.expr).iter().skip(1) {

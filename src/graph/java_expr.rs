@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::facts::model::{ExprId, ExprKind, ParamKind, Role, SymbolFlags};
+use crate::facts::model::{ExprId, ExprKind, ParamKind, Role, SymbolFlags, SymbolKind};
 use crate::graph::builtins;
 use crate::graph::generics::{Env, substitute, substitute_all};
 use crate::graph::java_subtypes::promoted;
@@ -31,6 +31,9 @@ impl Session<'_, '_> {
         let (targets, receivers, outside) = &*callees;
         let args = self.java_args(expr, place);
         if targets.is_empty() {
+            if let Some(constants) = self.enum_constants(callee, place) {
+                return constants;
+            }
             return outside.as_ref().map_or_else(Set::unknown, |outside| self.call_result(outside, &args, place));
         }
         let chosen = self.pick_overload(targets, expr, place);
@@ -45,6 +48,28 @@ impl Session<'_, '_> {
             }
         }
         Set::union(sets)
+    }
+
+    /// What the `values` and `valueOf` that every enum has give (JLS 8.9.3), named with the enum or
+    /// inside of it.
+    fn enum_constants(&mut self, callee: ExprId, place: Place) -> Option<Set> {
+        let facts = self.shared.names.view.facts(place.file);
+        let name = facts.text(facts.expr(callee).name);
+        if !matches!(name, "values" | "valueOf") {
+            return None;
+        }
+        let class = match facts.operand(callee, 0) {
+            Some(base) => match self.eval(base, place).values() {
+                [Value::Class(class)] => *class,
+                _ => return None,
+            },
+            None => self.class_around(place.file, place.scope)?,
+        };
+        if self.shared.names.view.symbol(class).kind != SymbolKind::Enum {
+            return None;
+        }
+        let constant = Set::one(Value::Instance(class, Arc::from([])));
+        Some(if name == "values" { Set::external("Array", &[constant]) } else { constant })
     }
 
     /// The values of a call's arguments.

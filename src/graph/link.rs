@@ -158,6 +158,9 @@ pub struct Site {
     pub from: SymbolRef,
     pub line: u32,
     pub test_block: Option<TestBlockId>,
+    /// Whether it stands elsewhere than at the name by which `from` is declared: then it may lead
+    /// back to `from` (a type that mentions itself).
+    pub inside: bool,
 }
 
 impl Linker<'_, '_> {
@@ -166,6 +169,7 @@ impl Linker<'_, '_> {
         self.imports();
         self.references();
         self.declarations();
+        self.twins();
         let file = self.file;
         let used = self.link.edges.iter().map(|edge| edge.to.file).filter(|to| *to != file);
         self.link.uses.extend(used.map(|to| FileUse { from: file, to, type_only: false }));
@@ -203,6 +207,10 @@ impl Linker<'_, '_> {
                 from: SymbolRef { file: self.file, symbol: owner },
                 line: reference.line,
                 test_block: facts.scope(reference.scope).test_block,
+                inside: {
+                    let declared = facts.symbol(owner);
+                    (declared.name_line, declared.name_column) != (reference.line, reference.column)
+                },
             };
             let n_before = self.link.edges.len();
             self.by_word_or_facts(reference, site);
@@ -334,7 +342,10 @@ impl Linker<'_, '_> {
                 self.keep_unproved(reference, &targets, None, site);
             }
             RefKind::Jsx => {
-                let targets = self.session.resolve(reference.expr, place, Space::Value);
+                let targets = match self.session.intrinsic_element(reference.expr, place) {
+                    Some(targets) => targets,
+                    None => self.session.resolve(reference.expr, place, Space::Value),
+                };
                 self.push(&targets, EdgeKind::References, site);
                 self.keep_unproved(reference, &targets, None, site);
             }
@@ -415,12 +426,10 @@ impl Linker<'_, '_> {
         }
     }
 
-    /// Adds an edge; a symbol's reference to itself by its own declaration is none.
+    /// Adds an edge. Calls and references lead back to their owner where they stand inside of it;
+    /// its own declaration is no reference to it.
     pub fn edge(&mut self, site: Site, to: SymbolRef, kind: EdgeKind, layer: Layer, strategy: Strategy) {
-        // In ECMAScript a type or function that mentions itself inside is a reference.
-        let by_declaration = Family::of(self.facts().dialect) != Family::Ecma
-            || kind != EdgeKind::References
-            || site.line == self.view.symbol(to).name_line;
+        let by_declaration = kind != EdgeKind::References || !site.inside;
         if site.from == to && kind != EdgeKind::Calls && by_declaration {
             return;
         }
@@ -507,7 +516,7 @@ impl Linker<'_, '_> {
         for (row, symbol) in facts.symbols.iter().enumerate() {
             self.session.refuel();
             let at = SymbolRef { file: self.file, symbol: SymbolId::new(row) };
-            let site = Site { from: at, line: symbol.name_line, test_block: None };
+            let site = Site { from: at, line: symbol.name_line, test_block: None, inside: false };
             match symbol.kind {
                 kind if kind.is_class() => {
                     self.overrides(at);
@@ -582,6 +591,7 @@ impl Linker<'_, '_> {
     /// The owner of a scope as an edge's source.
     pub fn site_of_scope(&self, scope: ScopeId, line: u32) -> Site {
         let row = self.facts().scope(scope);
-        Site { from: SymbolRef { file: self.file, symbol: row.owner }, line, test_block: row.test_block }
+        let from = SymbolRef { file: self.file, symbol: row.owner };
+        Site { from, line, test_block: row.test_block, inside: false }
     }
 }

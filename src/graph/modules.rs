@@ -227,6 +227,12 @@ impl Modules {
         }
     }
 
+    /// The package whose `jsx-runtime` types the elements of an ECMAScript file, where its project
+    /// names one.
+    pub fn jsx_source(&self, view: &View, file: FileIdx) -> Option<&str> {
+        self.ecma.jsx_source(&view.file(file).path)
+    }
+
     /// Python's submodule `name` of the module in a file.
     pub fn submodule(&self, view: &View, file: FileIdx, name: &str) -> Option<Target> {
         let path = &view.file(file).path;

@@ -38,10 +38,20 @@ impl Session<'_, '_> {
                         _ => self.narrowed_from(&narrowed, &tested),
                     };
                 }
-                NarrowingKind::Null
-                | NarrowingKind::Typeof
-                | NarrowingKind::NotTypeof
-                | NarrowingKind::Discriminant => {}
+                NarrowingKind::Discriminant | NarrowingKind::NotDiscriminant => {
+                    narrowed = self.discriminated(narrowed, narrowing, place.file);
+                }
+                NarrowingKind::Guard | NarrowingKind::NotGuard => {
+                    let tested = self.guarded(narrowing, place.file);
+                    if tested.is_bare() {
+                        continue;
+                    }
+                    narrowed = match narrowing.kind {
+                        NarrowingKind::Guard => self.narrowed_to(&narrowed, &tested),
+                        _ => self.narrowed_from(&narrowed, &tested),
+                    };
+                }
+                NarrowingKind::Null | NarrowingKind::Typeof | NarrowingKind::NotTypeof => {}
             }
         }
         narrowed
@@ -103,6 +113,7 @@ impl Session<'_, '_> {
     /// Whether a value is known to be an instance of one of the tested classes.
     fn is_instance_of(&mut self, value: &Value, tested: &Set) -> bool {
         match value {
+            Value::Shape(..) => tested.values().contains(value),
             Value::Instance(class, _) => {
                 let mro = self.bases(Query::Mro(*class));
                 tested.values().iter().any(|test| match test {
@@ -132,7 +143,7 @@ impl Session<'_, '_> {
 }
 
 /// Whether two expressions are the same chain of names.
-fn same_chain(facts: &FileFacts, one: ExprId, other: ExprId) -> bool {
+pub fn same_chain(facts: &FileFacts, one: ExprId, other: ExprId) -> bool {
     let (mut one, mut other) = (one, other);
     loop {
         let (a, b) = (facts.expr(one), facts.expr(other));

@@ -41,7 +41,7 @@ impl Linker<'_, '_> {
                 continue;
             }
             let text = self.session.shared.names.text(class.file, symbol.name);
-            let site = Site { from: member, line: symbol.name_line, test_block: None };
+            let site = Site { from: member, line: symbol.name_line, test_block: None, inside: false };
             let mut found = BTreeSet::new();
             for base in bases.iter() {
                 let Base::Class(at, _) = base else { continue };
@@ -87,7 +87,7 @@ impl Linker<'_, '_> {
             self.session.refuel();
             let member = SymbolRef { file: self.file, symbol: SymbolId::new(row) };
             let text = self.session.shared.names.text(self.file, symbol.name);
-            let site = Site { from: member, line: symbol.name_line, test_block: None };
+            let site = Site { from: member, line: symbol.name_line, test_block: None, inside: false };
             let bases = self.session.anonymous_bases(self.file, symbol.declared_in);
             for value in bases.values() {
                 for denoted in self.session.member(value, text, self.file).denoted {

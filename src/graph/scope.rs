@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::facts::model::{Branch, NameId, Origin, ScopeId, ScopeKind, SymbolFlags, SymbolId};
+use crate::facts::model::{Branch, NameId, Origin, ScopeId, ScopeKind, SymbolFlags, SymbolId, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::modules::Family;
@@ -162,7 +162,9 @@ impl Session<'_, '_> {
             let visible = match (family, row.kind) {
                 // A class body's names are seen by the body itself, not by its methods.
                 (Family::Python, ScopeKind::Class) => innermost,
-                (Family::Ecma, ScopeKind::Class | ScopeKind::Object) => false,
+                // Of an enum the members above are seen by their bare names.
+                (Family::Ecma, ScopeKind::Class) => facts.symbol(row.owner).kind == SymbolKind::Enum,
+                (Family::Ecma, ScopeKind::Object) => false,
                 // Members are looked up along the classes around, not in the scope.
                 (Family::Java, ScopeKind::Class) => space == Space::Type,
                 _ => true,

@@ -5,7 +5,8 @@ use crate::graph::generics::{Env, SELF, substitute, type_params_of};
 use std::sync::Arc;
 
 use crate::facts::model::{
-    ExprId, ExprKind, LiteralKind, NameId, ScopeKind, SymbolId, SymbolKind, TypeId, TypeKind, TypeRole,
+    ExprId, ExprKind, ImportKind, LiteralKind, NameId, ScopeKind, SymbolId, SymbolKind, TypeId, TypeKind, TypeRole,
+    literal_kind,
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
@@ -59,7 +60,7 @@ impl Session<'_, '_> {
                 let sets: Vec<Set> = operands.iter().skip(2).map(|o| self.type_value(o.ty, place)).collect();
                 Set::union(sets)
             }
-            TypeKind::Literal => literal(family, row.detail),
+            TypeKind::Literal => literal(family, literal_kind(row.detail)),
             TypeKind::Wildcard | TypeKind::Wrapped => {
                 let inner = operands.first().map_or_else(Set::unknown, |o| self.type_value(o.ty, place));
                 if row.kind == TypeKind::Wrapped && row.detail == 1 {
@@ -144,9 +145,24 @@ impl Session<'_, '_> {
         let facts = self.shared.names.view.facts(place.file);
         let row = facts.type_row(ty);
         let Target::File(file) = self.module_named(place.file, row.name) else { return Set::unknown() };
-        let Some(expr) = row.expr else { return Set::one(Value::Module(file)) };
+        let Some(expr) = row.expr else { return self.whole_type(file) };
         let denoted = self.imported_chain(file, expr, place);
         self.denoted_types(&denoted, ty, place)
+    }
+
+    /// `import("m")` as a type: an instance of the class that a CommonJS module is, else the module.
+    fn whole_type(&mut self, file: FileIdx) -> Set {
+        let whole = self.whole_module(file, ImportKind::Require);
+        let instances = whole.iter().filter_map(|denoted| {
+            let Denoted::Symbol(at) = denoted else { return None };
+            match self.shared.names.view.symbol(*at).kind {
+                kind if kind.is_class() => Some(Set::one(Value::Instance(*at, no_args()))),
+                kind if kind.is_function() => Some(Set::one(Value::Symbol(*at))),
+                _ => None,
+            }
+        });
+        let sets: Vec<Set> = instances.collect();
+        if sets.is_empty() { Set::one(Value::Module(file)) } else { Set::union(sets) }
     }
 
     /// What the chain of names after `import("m")` denotes.

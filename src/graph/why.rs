@@ -83,6 +83,10 @@ impl<'v> Proof<'_, 'v> {
 
     fn overriding(&mut self, edge: &Edge) {
         let view = self.view;
+        if edge.strategy == Strategy::Twin {
+            let what = format!("stands beside `{}`, of the same name", view.file(edge.to.file).path);
+            return self.step("twin", edge.from.file, edge.line, what);
+        }
         let owner = |at: SymbolRef| view.symbol(at).parent.map(|symbol| SymbolRef { symbol, ..at });
         if let (Some(class), Some(base)) = (owner(edge.from), owner(edge.to)) {
             let what = format!("`{}` has `{}` among its bases", view.qualname(class), view.qualname(base));

@@ -23,6 +23,11 @@ impl Steps<'_> {
         for edge in self.graph.edges_to(at) {
             self.used_by(edge, seed, &made_in, out);
         }
+        for twin in self.graph.twins(at) {
+            for edge in self.graph.edges_to(twin) {
+                self.used_by(edge, seed, &made_in, out);
+            }
+        }
         self.dispatched_by(at, &made_in, out);
         for (user, line) in self.implied.get(&at).into_iter().flatten() {
             let why = Why::Edge(EdgeKind::Tests);

@@ -18,6 +18,12 @@ pub trait Language: Sync {
         Cow::Borrowed(source)
     }
 
+    /// Bytes that a tree with errors may have come to grief on, each list to be tried in order as
+    /// plain text (`_`) in its place.
+    fn suspects(&self, _dialect: Dialect, _mended: &[u8]) -> Vec<Vec<usize>> {
+        Vec::new()
+    }
+
     /// Walks the tree once and says all that the file says alone.
     ///
     /// Must not panic on any tree (ERROR and MISSING nodes included) and must not depend on

@@ -82,6 +82,7 @@ impl Server {
         let given = Given::read(tool.name, tool.params, &raw, Asker::Client)?;
         let started = Instant::now();
         let desk = self.desk(context).await?;
+        let given = given.within(desk.source.root().as_deref());
         let mut job = {
             let (desk, given) = (Arc::clone(&desk), given.clone());
             tokio::task::spawn_blocking(move || (tool.run)(&desk, &given))

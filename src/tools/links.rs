@@ -177,10 +177,12 @@ fn close(
 /// Under which symbols calls of `target` are written: itself, its constructors, and what it
 /// overrides (true: the call may land elsewhere).
 fn called_as(view: &View, graph: &Graph, target: SymbolRef) -> Vec<(SymbolRef, bool)> {
-    let mut named = vec![(target, false)];
-    named.extend(constructors(view, target).into_iter().map(|at| (at, false)));
-    if let Some(class) = class_of_constructor(view, target) {
-        named.push((class, false));
+    // What stands for it in the declaration file beside its module, or in the module, is it too.
+    let itself: Vec<SymbolRef> = std::iter::once(target).chain(graph.twins(target)).collect();
+    let mut named: Vec<(SymbolRef, bool)> = itself.iter().map(|at| (*at, false)).collect();
+    for at in itself {
+        named.extend(constructors(view, at).into_iter().map(|at| (at, false)));
+        named.extend(class_of_constructor(view, at).map(|class| (class, false)));
     }
     if named.iter().any(|(at, _)| is_constructor(view, *at)) {
         // A constructor is called by its class's name, or by `super`: neither lands in an override.

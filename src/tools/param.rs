@@ -4,6 +4,7 @@
 //! JSON text (`"50"`, `"[\"a\"]"`, `"true"`) are read; unknown ones are refused by name.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
@@ -87,6 +88,9 @@ pub fn schema(params: &[Param]) -> Map<String, Value> {
     schema
 }
 
+/// The parameters that may hold paths.
+const PATHS: [&str; 6] = ["qualname", "file", "target", "focus_files", "path", "path_prefix"];
+
 /// Arguments that fit their parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
@@ -122,6 +126,31 @@ impl Given {
                 .hint(format!("`{}`: {}", missing.name, missing.description)));
         }
         Ok(Given { values })
+    }
+
+    /// The same, with absolute paths of the repository at `root` written as it names them, as
+    /// editors and agents give them: `/home/me/repo/src/a.py::f` is `src/a.py::f`.
+    pub fn within(mut self, root: Option<&Path>) -> Self {
+        let Some(root) = root.and_then(Path::to_str) else { return self };
+        let inside = |text: &mut String| {
+            let rest = text.trim().strip_prefix(root).and_then(|rest| rest.strip_prefix(['/', '\\']));
+            if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
+                *text = rest.to_owned();
+            }
+        };
+        for (name, value) in &mut self.values {
+            match value {
+                _ if !PATHS.contains(name) => {}
+                Value::String(text) => inside(text),
+                Value::Array(list) => list.iter_mut().for_each(|value| {
+                    if let Value::String(text) = value {
+                        inside(text);
+                    }
+                }),
+                _ => {}
+            }
+        }
+        self
     }
 
     /// A text argument, if given and not blank.

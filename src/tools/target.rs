@@ -75,6 +75,7 @@ fn inherited(atlas: &Atlas, text: &str, file: Option<&str>) -> Option<Target> {
 
 fn in_view(view: &View, text: &str, file: Option<&str>) -> Result<Target> {
     let text = text.trim();
+    let text = text.strip_prefix("./").unwrap_or(text);
     if text.starts_with("sym_") && text.len() == 20 {
         return by_handle(view, text);
     }

@@ -105,6 +105,10 @@ impl AtlasSource for Stale {
         self.0.indexed()
     }
 
+    fn root(&self) -> Option<std::path::PathBuf> {
+        self.0.root()
+    }
+
     fn at(&self, revision: &str) -> Result<Arc<Atlas>> {
         let what = format!("`{}` waits for the index that is being made", sanitize::line(revision, 80));
         Err(Error::new(ErrorKind::CannotAnswer, what).hint("ask again in a while: the work goes on"))

@@ -61,6 +61,13 @@ impl Language for TypeScript {
         syntax::mend::mend(source)
     }
 
+    fn suspects(&self, dialect: Dialect, mended: &[u8]) -> Vec<Vec<usize>> {
+        match dialect {
+            Dialect::Tsx | Dialect::Js | Dialect::Jsx => syntax::jsx_text::stray_ampersands(mended),
+            _ => Vec::new(),
+        }
+    }
+
     fn lower(&self, tree: &Tree, source: &[u8], builder: &mut FactsBuilder) {
         let dialect = builder.facts().dialect;
         syntax::lower(dialect, tree, source, builder);

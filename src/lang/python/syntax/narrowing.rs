@@ -112,7 +112,7 @@ impl Walk<'_> {
         Tests { holds: vec![holds], fails: Vec::new() }
     }
 
-    /// `x is None`, `x is not None`, `x == None`, `type(x) is T`.
+    /// `x is None`, `x is not None`, `x == None`, `type(x) is T`, `x.kind == "a"`.
     fn compared(&mut self, node: Node<'_>) -> Tests {
         let parts: Vec<Node<'_>> = named_children(node).filter(|part| !is_extra(*part)).collect();
         let [left, right] = parts[..] else { return Tests::default() };
@@ -132,6 +132,10 @@ impl Walk<'_> {
             let Some(chain) = tested.and_then(|tested| self.chain(tested)) else { return Tests::default() };
             let of = |kind| Tested { kind, chain, ty: None, name: None };
             (of(NarrowingKind::Null), of(NarrowingKind::NotNull))
+        } else if kind(left) == Kind::Attribute {
+            let Some((chain, name, ty)) = self.discriminant(left, right) else { return Tests::default() };
+            let of = |kind| Tested { kind, chain, ty: Some(ty), name: Some(name) };
+            (of(NarrowingKind::Discriminant), of(NarrowingKind::NotDiscriminant))
         } else {
             let Some((inner, callee)) = self.sole_argument(left) else { return Tests::default() };
             if callee != "type" || !matches!(kind(right), Kind::Identifier | Kind::Attribute) {
@@ -151,6 +155,20 @@ impl Walk<'_> {
             true => Tests { holds: vec![yes], fails: vec![no] },
             false => Tests { holds: vec![no], fails: vec![yes] },
         }
+    }
+
+    /// `x.kind == "a"`, `x.kind is Kind.A`: the chain `x`, the key and what it is compared with.
+    fn discriminant(&mut self, left: Node<'_>, right: Node<'_>) -> Option<(ExprId, NameId, TypeId)> {
+        let chain = self.chain(child(left, FIELDS.object)?)?;
+        let name = self.name(child(left, FIELDS.attribute)?);
+        let ty = match kind(right) {
+            Kind::Attribute => {
+                let member = self.chain(right)?;
+                self.typeof_expr(member, None)
+            }
+            _ => self.one_literal(right)?,
+        };
+        Some((chain, name, ty))
     }
 
     fn sole_argument<'t>(&self, call: Node<'t>) -> Option<(Node<'t>, String)> {

@@ -75,15 +75,11 @@ impl Walk<'_> {
     }
 
     fn literal_type(&mut self, literal: LiteralKind) -> TypeId {
-        let row = TypeRow {
-            kind: TypeKind::Literal,
-            expr: None,
-            name: None,
-            scope: None,
-            detail: literal as u32,
-            first: 0,
-            len: 0,
-        };
+        self.literal_row(literal as u32)
+    }
+
+    fn literal_row(&mut self, detail: u32) -> TypeId {
+        let row = TypeRow { kind: TypeKind::Literal, expr: None, name: None, scope: None, detail, first: 0, len: 0 };
         self.b.push_type(row, &[])
     }
 
@@ -201,25 +197,37 @@ impl Walk<'_> {
             while let (Kind::Type, Some(inner)) = (kind(node), first_part(node)) {
                 node = inner;
             }
-            let literal = match kind(node) {
-                Kind::String | Kind::ConcatenatedString => {
-                    let bytes = node.child(0).is_some_and(|start| self.text(start).contains(['b', 'B']));
-                    if bytes { LiteralKind::Bytes } else { LiteralKind::String }
-                }
-                Kind::Integer | Kind::Unary => LiteralKind::Int,
-                Kind::True | Kind::False => LiteralKind::Bool,
-                Kind::None => LiteralKind::Null,
-                _ => {
-                    parts.push(argument(self.ty(node)));
-                    continue;
-                }
+            let ty = match self.one_literal(node) {
+                Some(ty) => ty,
+                None => self.ty(node),
             };
-            parts.push(argument(self.literal_type(literal)));
+            parts.push(argument(ty));
         }
         match &parts[..] {
             [one] => one.ty,
             _ => self.b.type_of(TypeKind::Union, &parts),
         }
+    }
+
+    /// The type of exactly one literal; `None` for what is none.
+    pub fn one_literal(&mut self, node: Node<'_>) -> Option<TypeId> {
+        let literal = match kind(node) {
+            Kind::String | Kind::ConcatenatedString => {
+                let bytes = node.child(0).is_some_and(|start| self.text(start).contains(['b', 'B']));
+                if bytes { LiteralKind::Bytes } else { LiteralKind::String }
+            }
+            Kind::Integer | Kind::Unary => LiteralKind::Int,
+            Kind::True | Kind::False => LiteralKind::Bool,
+            Kind::None => LiteralKind::Null,
+            _ => return None,
+        };
+        let text = match kind(node) {
+            Kind::String => text::content(node, self.source).map(String::from),
+            Kind::Integer | Kind::Unary | Kind::True | Kind::False => Some(self.text(node).into_owned()),
+            _ => None,
+        };
+        let detail = text.map_or(literal as u32, |text| literal_detail(literal, &text));
+        Some(self.literal_row(detail))
     }
 
     /// `Callable[[A, B], R]`; `...` and parameter specifications give a rest parameter.

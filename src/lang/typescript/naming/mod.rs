@@ -127,6 +127,11 @@ impl Resolver {
         if mapped.matched { Resolution::Missing } else { Resolution::External(name.to_string()) }
     }
 
+    /// The package whose `jsx-runtime` types the elements of a file, where its project names one.
+    pub fn jsx_source(&self, file: &RepoPath) -> Option<&str> {
+        self.projects.jsx_source(file)
+    }
+
     fn first(&self, targets: &[RepoPath], order: &[&str]) -> Option<u32> {
         targets.iter().find_map(|path| self.file_or_folder(path, order, false))
     }

@@ -26,6 +26,8 @@ struct Project {
     paths: PathMap,
     paths_base: RepoPath,
     root_dirs: Vec<RepoPath>,
+    /// Whose `jsx-runtime` types elements.
+    jsx_source: Option<String>,
     /// `None`: every file below the folder.
     include: Option<GlobSet>,
     files: Vec<RepoPath>,
@@ -52,6 +54,8 @@ struct Options {
     base_url: Option<RepoPath>,
     paths: Option<(RepoPath, PathMap)>,
     root_dirs: Option<Vec<RepoPath>>,
+    jsx: Option<String>,
+    jsx_source: Option<String>,
     include: Option<(RepoPath, Vec<String>)>,
     files: Option<(RepoPath, Vec<String>)>,
     exclude: Option<(RepoPath, Vec<String>)>,
@@ -110,6 +114,7 @@ impl Projects {
                 paths,
                 paths_base,
                 root_dirs: options.root_dirs.unwrap_or_default(),
+                jsx_source: jsx_source(options.jsx.as_deref(), options.jsx_source),
                 include,
                 files,
                 exclude,
@@ -158,6 +163,11 @@ impl Projects {
         rest.map_or_else(Vec::new, |rest| project.root_dirs.iter().filter_map(|root| root.join(rest)).collect())
     }
 
+    /// The package whose `jsx-runtime` types the elements of a file, where its project names one.
+    pub(crate) fn jsx_source(&self, file: &RepoPath) -> Option<&str> {
+        self.governing(file)?.jsx_source.as_deref()
+    }
+
     fn governing(&self, file: &RepoPath) -> Option<&Project> {
         let mut nearest = None;
         let mut folder = file.parent();
@@ -201,6 +211,13 @@ impl Project {
     }
 }
 
+/// What `jsx` and `jsxImportSource` say together: the automatic runtime is React's where nothing
+/// else is named, the classic one has no source.
+fn jsx_source(jsx: Option<&str>, source: Option<String>) -> Option<String> {
+    let automatic = matches!(jsx, Some("react-jsx" | "react-jsxdev"));
+    source.or_else(|| automatic.then(|| "react".to_string()))
+}
+
 /// The options of a configuration: inherited ones first, own ones over them.
 fn inherited(values: &BTreeMap<&RepoPath, Value>, packages: &Packages, path: &RepoPath, depth: usize) -> Options {
     let mut options = Options::default();
@@ -218,6 +235,8 @@ fn inherited(values: &BTreeMap<&RepoPath, Value>, packages: &Packages, path: &Re
                     base_url: below.base_url.or(options.base_url),
                     paths: below.paths.or(options.paths),
                     root_dirs: below.root_dirs.or(options.root_dirs),
+                    jsx: below.jsx.or(options.jsx),
+                    jsx_source: below.jsx_source.or(options.jsx_source),
                     include: below.include.or(options.include),
                     files: below.files.or(options.files),
                     exclude: below.exclude.or(options.exclude),
@@ -228,6 +247,11 @@ fn inherited(values: &BTreeMap<&RepoPath, Value>, packages: &Packages, path: &Re
     let compiler = value.get("compilerOptions");
     if let Some(base) = compiler.and_then(|c| c.get("baseUrl")).and_then(Value::as_str) {
         options.base_url = folder.join(&in_config_dir(base));
+    }
+    for (key, slot) in [("jsx", &mut options.jsx), ("jsxImportSource", &mut options.jsx_source)] {
+        if let Some(text) = compiler.and_then(|c| c.get(key)).and_then(Value::as_str) {
+            *slot = Some(text.to_string());
+        }
     }
     if let Some(map) = compiler.and_then(|c| c.get("paths")).and_then(Value::as_object) {
         let paths = map.iter().map(|(key, targets)| (key.clone(), strings(Some(targets)))).collect();

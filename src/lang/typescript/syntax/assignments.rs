@@ -37,7 +37,7 @@ impl Walk<'_> {
             let right = self.expression(b, right, Use::Read);
             let place = Place {
                 scope: b.scope(),
-                origin: Origin::Assign,
+                origin: Origin::Reassign,
                 ty: None,
                 required: None,
                 flags: SymbolFlags::default(),
@@ -61,7 +61,9 @@ impl Walk<'_> {
         if let Some(symbol) = symbol.filter(|_| !imported) {
             b.give_references(first..on_the_left, symbol);
         }
-        let mut binding = b.binding(Origin::Assign, start_line(left), column(left));
+        // A name declares nothing here, wherever it is declared.
+        let origin = if name.is_some() { Origin::Reassign } else { Origin::Assign };
+        let mut binding = b.binding(origin, start_line(left), column(left));
         binding.name = name;
         binding.target = if name.is_some() { None } else { Some(target) };
         binding.value = Some(right_expr);

@@ -366,6 +366,10 @@ impl Walk<'_> {
         }
         let ty = type_node.and_then(|t| self.annotation_of(b, t, Some(symbol)));
         let ty = ty.or_else(|| self.documented_type(b, doc.as_ref()));
+        // `readonly kind = "a"` is of the type `"a"`, by which unions of classes are told apart.
+        let literal =
+            value_node.filter(|value| ty.is_none() && flags.has(SymbolFlags::READONLY) && self.k(*value) == K::String);
+        let ty = ty.or_else(|| literal.map(|value| self.literal_type(b, value)));
         let value = match function {
             Some(function) => Some(self.function_value(b, function, Some(symbol))),
             None => {

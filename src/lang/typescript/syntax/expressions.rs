@@ -67,7 +67,10 @@ impl Walk<'_> {
                 self.refer(b, used, expr, node, node);
                 expr
             }
-            K::MemberExpression | K::NestedIdentifier | K::NestedTypeIdentifier => self.member(b, node, used),
+            K::MemberExpression | K::NestedIdentifier | K::NestedTypeIdentifier => match self.misread_cast(node) {
+                Some((cast, names)) => self.cast_to_member(b, cast, &names, used, node),
+                None => self.member(b, node, used),
+            },
             K::SubscriptExpression => self.subscript(b, node, used),
             K::CallExpression => self.call_used(b, node, node.byte_range(), used),
             K::NewExpression => self.new_expression(b, node),
@@ -194,6 +197,47 @@ impl Walk<'_> {
         let index = index.map(|index| self.expression(b, index, Use::Read));
         let operands: Vec<Operand> = [Some(object), index].into_iter().flatten().map(value).collect();
         b.compound(ExprKind::Index, None, &operands)
+    }
+
+    /// The cast in `x satisfies a.b.C`, which the grammar reads as the member `C` of a cast to `a.b`
+    /// or `a`, and the names behind it. A cast whose member is taken stands in parentheses.
+    fn misread_cast<'t>(&self, node: Node<'t>) -> Option<(Node<'t>, Vec<Node<'t>>)> {
+        let mut names = Vec::new();
+        let mut at = node;
+        while self.k(at) == K::MemberExpression && names.len() < 16 {
+            names.push(self.field(at, self.f.property)?);
+            at = self.field(at, self.f.object)?;
+        }
+        names.reverse();
+        matches!(self.k(at), K::SatisfiesExpression | K::AsExpression).then_some((at, names))
+    }
+
+    /// Reads a cast to a type whose name goes on behind the cast's node.
+    fn cast_to_member(
+        &mut self,
+        b: &mut FactsBuilder,
+        cast: Node<'_>,
+        names: &[Node<'_>],
+        used: Use,
+        whole: Node<'_>,
+    ) -> ExprId {
+        let parts: Vec<Node<'_>> = self.content(cast).collect();
+        let (Some(inner), Some(ty)) = (parts.first(), parts.get(1)) else {
+            return b.leaf(ExprKind::Opaque, None, 0);
+        };
+        let inner = self.expression(b, *inner, used.inside());
+        let mut chain = self.expression(b, *ty, Use::Callee);
+        for name_node in names {
+            let name = self.name(b, *name_node);
+            chain = b.compound(ExprKind::Attr, Some(name), &[value(chain)]);
+        }
+        let last = names.last().copied().unwrap_or(whole);
+        b.reference(RefKind::Type, chain, start_line(last), column(last), start_line(whole));
+        let row =
+            TypeRow { kind: TypeKind::Named, expr: Some(chain), name: None, scope: None, detail: 0, first: 0, len: 0 };
+        let ty = Some(b.push_type(row, &[]));
+        let row = Expr { kind: ExprKind::Cast, name: None, ty, scope: None, symbol: None, detail: 0, first: 0, len: 0 };
+        b.push_expr(row, &[value(inner)])
     }
 
     fn cast(&mut self, b: &mut FactsBuilder, node: Node<'_>, used: Use) -> ExprId {

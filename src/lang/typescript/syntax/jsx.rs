@@ -1,4 +1,5 @@
-//! JSX: tags, props, spreads and children. Lower-case tags are intrinsic and make no reference.
+//! JSX: tags, props, spreads and children. A lower-case tag is intrinsic: the name of a member of
+//! the elements that the runtime declares, with the runtime's own path where a comment names it.
 
 use tree_sitter::Node;
 
@@ -8,6 +9,42 @@ use crate::lang::node::{column, named_children, start_line};
 use crate::lang::typescript::syntax::Walk;
 use crate::lang::typescript::syntax::expressions::Use;
 use crate::lang::typescript::syntax::kinds::K;
+
+/// Longest path that `@jsxImportSource` is read with.
+const MAX_SOURCE: usize = 200;
+
+/// Which runtime declares the intrinsic elements of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum JsxRuntime {
+    /// The one that the project's configuration names.
+    Project,
+    /// `@jsxImportSource path` in a comment before the code.
+    Named(String),
+    /// `@jsx h`: the elements that the factory's namespace declares, which are not followed.
+    Factory,
+}
+
+/// Reads the pragmas in the comments before the code.
+pub(super) fn jsx_runtime(source: &[u8], root: Node<'_>) -> JsxRuntime {
+    let mut runtime = JsxRuntime::Project;
+    let comments = named_children(root).take_while(|child| matches!(child.kind(), "comment" | "hash_bang_line"));
+    for comment in comments {
+        let text = source.get(comment.byte_range()).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("");
+        let mut words = text.split(|c: char| c.is_whitespace() || c == '*');
+        while let Some(word) = words.next() {
+            let mut value = || words.find(|word| !word.is_empty());
+            match word {
+                "@jsxImportSource" => {
+                    let path = value().filter(|path| path.len() <= MAX_SOURCE && super::is_name(path));
+                    return path.map_or(runtime, |path| JsxRuntime::Named(path.to_string()));
+                }
+                "@jsx" => runtime = JsxRuntime::Factory,
+                _ => {}
+            }
+        }
+    }
+    runtime
+}
 
 impl Walk<'_> {
     /// Reads an element or fragment.
@@ -55,7 +92,8 @@ impl Walk<'_> {
             }
         }
         let expr = b.compound(ExprKind::Jsx, None, &operands);
-        if let Some(tag) = tag.filter(|tag| !self.is_intrinsic(*tag)) {
+        let is_declared = |tag: &Node<'_>| self.jsx_runtime != JsxRuntime::Factory || !self.is_intrinsic(*tag);
+        if let Some(tag) = tag.filter(is_declared) {
             let at = self.field(tag, self.f.property).unwrap_or(tag);
             b.reference(RefKind::Jsx, tag_expr, start_line(at), column(at), start_line(node));
         }
@@ -71,10 +109,22 @@ impl Walk<'_> {
     }
 
     fn tag(&mut self, b: &mut FactsBuilder, tag: Node<'_>) -> ExprId {
-        if self.is_intrinsic(tag) {
-            return b.leaf(ExprKind::Opaque, None, 0);
+        if !self.is_intrinsic(tag) {
+            return self.expression(b, tag, Use::Callee);
         }
-        self.expression(b, tag, Use::Callee)
+        let name = self.text(tag).into_owned();
+        let name = Some(b.intern(&name));
+        let runtime = match &self.jsx_runtime {
+            JsxRuntime::Named(path) => Some(b.intern(path)),
+            JsxRuntime::Project | JsxRuntime::Factory => None,
+        };
+        match runtime {
+            Some(path) => {
+                let path = b.leaf(ExprKind::Path, Some(path), 0);
+                b.compound(ExprKind::Opaque, name, &[Operand { role: Role::Value, name: None, expr: path }])
+            }
+            None => b.leaf(ExprKind::Opaque, name, 0),
+        }
     }
 
     fn attribute(&mut self, b: &mut FactsBuilder, node: Node<'_>) -> Operand {

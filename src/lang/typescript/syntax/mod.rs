@@ -11,6 +11,7 @@ mod functions;
 mod interfaces;
 mod jsdoc;
 mod jsx;
+pub(super) mod jsx_text;
 pub(super) mod kinds;
 pub(super) mod mend;
 mod modules;
@@ -57,6 +58,7 @@ pub fn lower(dialect: Dialect, tree: &Tree, source: &[u8], builder: &mut FactsBu
         assigned_symbol: None,
         conditions: 0,
         ambient: dialect == Dialect::Dts,
+        jsx_runtime: jsx::jsx_runtime(source, tree.root_node()),
         members: fields::Members::new(dialect),
     };
     walk.references_in_directives(builder, tree.root_node());
@@ -108,6 +110,8 @@ struct Walk<'s> {
     conditions: u32,
     /// Whether declarations have no implementation: a declaration file, `declare` around.
     ambient: bool,
+    /// Which runtime declares the intrinsic elements.
+    jsx_runtime: jsx::JsxRuntime,
     members: fields::Members,
 }
 

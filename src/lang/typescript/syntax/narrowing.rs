@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use crate::facts::build::FactsBuilder;
 use crate::facts::model::*;
+use crate::lang::node::start_line;
 use crate::lang::typescript::syntax::Walk;
 use crate::lang::typescript::syntax::expressions::is_identifier;
 use crate::lang::typescript::syntax::kinds::K;
@@ -56,8 +57,38 @@ impl Walk<'_> {
                 let kind = if holds == Holds::True { NarrowingKind::NotNull } else { NarrowingKind::Null };
                 self.narrowing(b, condition, kind, None, None, lines);
             }
+            K::CallExpression => self.narrow_by_call(b, condition, holds, lines),
             _ => {}
         }
+    }
+
+    /// `isFoo(x)` and `x.isFoo()`: whether they narrow `x` is for the declared result to say.
+    fn narrow_by_call(&mut self, b: &mut FactsBuilder, call: Node<'_>, holds: Holds, lines: (u32, u32)) {
+        let Some(callee) = self.field(call, self.f.function) else { return };
+        let argument = self.field(call, self.f.arguments).and_then(|arguments| self.first(arguments));
+        let kind = if holds == Holds::True { NarrowingKind::Guard } else { NarrowingKind::NotGuard };
+        let narrowed = match (argument, self.k(callee)) {
+            (Some(argument), _) => argument,
+            (None, K::MemberExpression) => match self.field(callee, self.f.object) {
+                Some(object) => object,
+                None => return,
+            },
+            _ => return,
+        };
+        if self.chain(self.bare(narrowed)).is_none() {
+            return;
+        }
+        // The test itself is of what is not narrowed yet.
+        let Some(lines) = (if argument.is_some() { Some(lines) } else { after(call, lines) }) else { return };
+        let Some(callee) = self.quiet(b, callee) else { return };
+        let ty = self.typeof_row(b, callee);
+        self.narrowing(b, narrowed, kind, Some(ty), None, lines);
+    }
+
+    fn typeof_row(&self, b: &mut FactsBuilder, expr: ExprId) -> TypeId {
+        let row =
+            TypeRow { kind: TypeKind::Typeof, expr: Some(expr), name: None, scope: None, detail: 0, first: 0, len: 0 };
+        b.push_type(row, &[])
     }
 
     fn narrow_binary(&mut self, b: &mut FactsBuilder, node: Node<'_>, holds: Holds, lines: (u32, u32)) {
@@ -72,6 +103,13 @@ impl Walk<'_> {
             K::TOr if holds == Holds::False => {
                 self.narrow(b, left, holds, lines);
                 self.narrow(b, right, holds, lines);
+            }
+            K::TOr => {
+                // `x.kind === "a" || x.kind === "b"`.
+                let mut values = Vec::new();
+                if let Some((object, key)) = self.alternatives(node, &mut values, 0) {
+                    self.narrow_by_key(b, object, key, &values, Holds::True, lines);
+                }
             }
             K::TInstanceof => {
                 let kind = match holds {
@@ -122,31 +160,102 @@ impl Walk<'_> {
                 self.narrowing(b, inner, kind, None, Some(name), lines);
             }
             // `x.kind === …` narrows `x` by `kind`.
-            (K::MemberExpression, K::String | K::MemberExpression | K::True | K::False | K::Number)
-                if holds == Holds::True =>
-            {
+            (K::MemberExpression, K::String | K::MemberExpression | K::True | K::False | K::Number) => {
                 let (Some(object), Some(key)) = (self.field(chain, self.f.object), self.field(chain, self.f.property))
                 else {
                     return;
                 };
-                let name = self.name(b, key);
-                self.narrowing(b, object, NarrowingKind::Discriminant, None, Some(name), lines);
+                self.narrow_by_key(b, object, key, &[other], holds, lines);
             }
             _ => {}
         }
     }
 
-    /// Narrows in a `case` of `switch (on)`.
+    /// `object.key` is, or is not, one of several values.
+    fn narrow_by_key(
+        &mut self,
+        b: &mut FactsBuilder,
+        object: Node<'_>,
+        key: Node<'_>,
+        values: &[Node<'_>],
+        holds: Holds,
+        lines: (u32, u32),
+    ) {
+        let Some(lines) = after(key, lines) else { return };
+        if self.chain(self.bare(object)).is_none() {
+            return;
+        }
+        let mut types = Vec::with_capacity(values.len());
+        for value in values {
+            let ty = match self.k(*value) {
+                K::String | K::Number | K::True | K::False => self.literal_type(b, *value),
+                K::MemberExpression => match self.quiet(b, *value) {
+                    Some(expr) => self.typeof_row(b, expr),
+                    None => return,
+                },
+                _ => return,
+            };
+            types.push(TypeOperand { role: TypeRole::Argument, name: None, ty });
+        }
+        let ty = match types.as_slice() {
+            [] => return,
+            [only] => only.ty,
+            several => {
+                let row =
+                    TypeRow { kind: TypeKind::Union, expr: None, name: None, scope: None, detail: 0, first: 0, len: 0 };
+                b.push_type(row, several)
+            }
+        };
+        let kind = if holds == Holds::True { NarrowingKind::Discriminant } else { NarrowingKind::NotDiscriminant };
+        let name = self.name(b, key);
+        self.narrowing(b, object, kind, Some(ty), Some(name), lines);
+    }
+
+    /// The object and key that every part of `x.k === a || x.k === b || …` compares, with the values.
+    fn alternatives<'t>(&self, node: Node<'t>, values: &mut Vec<Node<'t>>, depth: u32) -> Option<(Node<'t>, Node<'t>)> {
+        let node = self.bare(node);
+        if depth > MAX_CONDITIONS || self.k(node) != K::BinaryExpression {
+            return None;
+        }
+        let (left, right) = (self.field(node, self.f.left)?, self.field(node, self.f.right)?);
+        match self.field(node, self.f.operator).map(|operator| self.k(operator))? {
+            K::TOr => {
+                let (object, key) = self.alternatives(left, values, depth + 1)?;
+                let (other_object, other_key) = self.alternatives(right, values, depth + 1)?;
+                let is_same = self.text(key) == self.text(other_key)
+                    && self.chain(self.bare(object)) == self.chain(self.bare(other_object));
+                is_same.then_some((object, key))
+            }
+            K::TStrictEq | K::TEq => {
+                let chain = self.bare(left);
+                if self.k(chain) != K::MemberExpression {
+                    return None;
+                }
+                values.push(self.bare(right));
+                Some((self.field(chain, self.f.object)?, self.field(chain, self.f.property)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Narrows in a `case` of `switch (on)`, whose values may be several where cases fall through,
+    /// and in its `default`, where it is none of them.
     pub(super) fn narrow_case(
         &mut self,
         b: &mut FactsBuilder,
         on: Node<'_>,
-        value: Option<Node<'_>>,
+        values: &[Node<'_>],
+        holds: Holds,
         lines: (u32, u32),
     ) {
         let on = self.bare(on);
-        if let Some(value) = value {
-            self.narrow_equal(b, on, value, Holds::True, lines);
+        if self.k(on) == K::MemberExpression
+            && let (Some(object), Some(key)) = (self.field(on, self.f.object), self.field(on, self.f.property))
+        {
+            let values: Vec<Node<'_>> = values.iter().map(|value| self.bare(*value)).collect();
+            self.narrow_by_key(b, object, key, &values, holds, lines);
+        } else if let ([value], Holds::True) = (values, holds) {
+            self.narrow_equal(b, on, *value, Holds::True, lines);
         }
     }
 
@@ -166,7 +275,7 @@ impl Walk<'_> {
     }
 
     /// Whether a statement always leaves the block around it.
-    fn leaves(&self, node: Node<'_>) -> bool {
+    pub(super) fn leaves(&self, node: Node<'_>) -> bool {
         match self.k(node) {
             K::ReturnStatement | K::ThrowStatement | K::ContinueStatement | K::BreakStatement => true,
             K::StatementBlock => self.content(node).last().is_some_and(|last| {
@@ -213,6 +322,16 @@ impl Walk<'_> {
         }
         expr
     }
+}
+
+/// The lines below a test: narrowings are by line, and on its own all values are still possible.
+fn after(test: Node<'_>, (start, end): (u32, u32)) -> Option<(u32, u32)> {
+    let first = start.max(crate::lang::node::end_line(test) + 1);
+    // A branch may stand above its test only in `do … while`.
+    if end < start_line(test) {
+        return Some((start, end));
+    }
+    (first <= end).then_some((first, end))
 }
 
 const TYPEOF: &[&str] = &["string", "number", "bigint", "boolean", "symbol", "undefined", "object", "function"];

@@ -13,6 +13,9 @@ use crate::lang::typescript::syntax::modules::Required;
 use crate::lang::typescript::syntax::signature::signature;
 use crate::lang::typescript::syntax::{Walk, narrowing::Holds};
 
+/// How many cases of a `switch` narrow what it is on.
+const MAX_CASES: usize = 200;
+
 impl Walk<'_> {
     /// Reads the statements that stand directly in `node`, from child `from` on, with the doc
     /// comment before each; an ERROR node among them is read as if it were not there.
@@ -484,16 +487,34 @@ impl Walk<'_> {
         let Some(body) = self.field(node, self.f.body) else { return };
         b.open_scope(ScopeKind::Block, None, start_line(body), end_line(body));
         let outer = b.set_branch(Branch::Other);
+        // The values of this case and of those that fall through to it, and of all before.
+        let mut values = Vec::new();
+        let mut before = Vec::new();
         for case in named_children(body) {
             let value = self.field(case, self.f.value);
             if let Some(value) = value {
                 self.expression(b, value, Use::Read);
+                values.push(value);
+                before.push(value);
             }
-            if let (Some(on), true) = (value_node, self.k(case) == K::SwitchCase) {
-                self.narrow_case(b, on, value, (start_line(case), end_line(case)));
+            let lines = (start_line(case), end_line(case));
+            let has_body = named_children(case).any(|child| Some(child) != value && self.k(child) != K::Comment);
+            match (value_node, self.k(case)) {
+                (Some(on), K::SwitchCase) if has_body && before.len() <= MAX_CASES => {
+                    self.narrow_case(b, on, &values, Holds::True, lines);
+                }
+                (Some(on), K::SwitchDefault) if values.is_empty() && before.len() <= MAX_CASES => {
+                    self.narrow_case(b, on, &before, Holds::False, lines);
+                }
+                _ => {}
             }
+            let mut last = None;
             for child in named_children(case).filter(|child| Some(*child) != value) {
                 self.statement(b, child);
+                last = Some(child);
+            }
+            if last.is_some_and(|last| self.leaves(last)) {
+                values.clear();
             }
         }
         b.set_branch(outer);

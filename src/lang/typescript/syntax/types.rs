@@ -142,16 +142,10 @@ impl Walk<'_> {
                 }
                 b.push_type(row(TypeKind::Conditional), &operands)
             }
-            K::LiteralType => {
-                let kind = match self.first(node).map(|inner| self.k(inner)) {
-                    Some(K::Number | K::UnaryExpression) => LiteralKind::Float,
-                    Some(K::True | K::False) => LiteralKind::Bool,
-                    Some(K::Null) => LiteralKind::Null,
-                    Some(K::Undefined) => LiteralKind::Undefined,
-                    _ => LiteralKind::String,
-                };
-                b.push_type(TypeRow { detail: kind as u32, ..row(TypeKind::Literal) }, &[])
-            }
+            K::LiteralType => match self.first(node) {
+                Some(inner) => self.literal_type(b, inner),
+                None => b.push_type(row(TypeKind::Opaque), &[]),
+            },
             K::ReadonlyType | K::RestType => self.many(b, node, TypeKind::Wrapped, defining),
             K::OptionalType => {
                 let operands = self.types(b, node, false, None);
@@ -182,6 +176,24 @@ impl Walk<'_> {
                 b.push_type(row(TypeKind::Opaque), &operands)
             }
         }
+    }
+
+    /// The type of exactly one literal.
+    pub(super) fn literal_type(&mut self, b: &mut FactsBuilder, literal: Node<'_>) -> TypeId {
+        let kind = match self.k(literal) {
+            K::Number | K::UnaryExpression => LiteralKind::Float,
+            K::True | K::False => LiteralKind::Bool,
+            K::Null => LiteralKind::Null,
+            K::Undefined => LiteralKind::Undefined,
+            _ => LiteralKind::String,
+        };
+        let text = match kind {
+            LiteralKind::String => self.constant(literal),
+            LiteralKind::Float | LiteralKind::Bool => Some(self.text(literal)),
+            _ => None,
+        };
+        let detail = text.map_or(kind as u32, |text| literal_detail(kind, &text));
+        b.push_type(TypeRow { detail, ..row(TypeKind::Literal) }, &[])
     }
 
     fn many(&mut self, b: &mut FactsBuilder, node: Node<'_>, kind: TypeKind, defining: bool) -> TypeId {
@@ -271,7 +283,8 @@ impl Walk<'_> {
         let kind = b.facts().expr(expr).kind;
         if matches!(kind, ExprKind::Name | ExprKind::Attr) {
             let last = self.field(inner, self.f.property).unwrap_or(inner);
-            b.reference(RefKind::Type, expr, start_line(last), column(last), start_line(node));
+            // What follows `typeof` is a value, also where a type has the same name.
+            b.reference(RefKind::Read, expr, start_line(last), column(last), start_line(node));
         }
         b.push_type(TypeRow { expr: Some(expr), ..row(TypeKind::Typeof) }, &[])
     }
