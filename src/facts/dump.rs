@@ -391,8 +391,12 @@ impl Dump<'_> {
             out.push_str(row.kind.as_str());
         }
         if row.kind == TypeKind::Literal {
-            let kind = LiteralKind::ALL.get(row.detail as usize).map_or("?", |k| k.as_str());
-            write!(out, "‹{kind}›").expect("because writing to a string cannot fail");
+            let kind = LiteralKind::ALL.get(literal_kind(row.detail) as usize).map_or("?", |k| k.as_str());
+            match row.detail >> 8 {
+                0 => write!(out, "‹{kind}›"),
+                tag => write!(out, "‹{kind} {tag:04x}›"),
+            }
+            .expect("because writing to a string cannot fail");
         } else if row.detail > 0 {
             write!(out, "#{}", row.detail).expect("because writing to a string cannot fail");
         }

@@ -62,14 +62,15 @@ fn in_text(source: &[u8], at: usize) -> bool {
     let has_text = source[before + 1..at].iter().any(|b| !b.is_ascii_whitespace() && *b != b'&');
     match source[before] {
         b'>' if before > 0 && source[before - 1] == b'=' => false,
-        b'>' => has_text || closes_tag(&source[from..before]),
+        b'>' => has_text || is_tag(&source[from..before]),
         b'}' => has_text,
         _ => false,
     }
 }
 
-/// Whether the `>` after these bytes ends `</b>` or `<br />`, not type arguments.
-fn closes_tag(before: &[u8]) -> bool {
-    before.last() == Some(&b'/')
-        || before.iter().rposition(|b| *b == b'<').is_some_and(|open| before.get(open + 1) == Some(&b'/'))
+/// Whether the `>` after these bytes ends a tag, not type arguments, which follow a name.
+fn is_tag(before: &[u8]) -> bool {
+    let Some(open) = before.iter().rposition(|b| *b == b'<') else { return false };
+    let follows_name = open > 0 && (before[open - 1].is_ascii_alphanumeric() || matches!(before[open - 1], b'_' | b'$'));
+    before.last() == Some(&b'/') || before.get(open + 1) == Some(&b'/') || !follows_name
 }
