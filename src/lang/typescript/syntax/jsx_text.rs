@@ -71,6 +71,7 @@ fn in_text(source: &[u8], at: usize) -> bool {
 /// Whether the `>` after these bytes ends a tag, not type arguments, which follow a name.
 fn is_tag(before: &[u8]) -> bool {
     let Some(open) = before.iter().rposition(|b| *b == b'<') else { return false };
-    let follows_name = open > 0 && (before[open - 1].is_ascii_alphanumeric() || matches!(before[open - 1], b'_' | b'$'));
+    let follows_name =
+        open > 0 && (before[open - 1].is_ascii_alphanumeric() || matches!(before[open - 1], b'_' | b'$'));
     before.last() == Some(&b'/') || before.get(open + 1) == Some(&b'/') || !follows_name
 }
