@@ -11,7 +11,8 @@ use crate::base::reads::Read;
 use crate::graph::hashing::{HashMap, HashSet};
 use crate::graph::queries::{Answer, Query};
 use crate::graph::renumber::Renumber;
-use crate::view::FileIdx;
+use crate::graph::slots::Slots;
+use crate::view::{FileIdx, View};
 
 /// An answer that hangs on no cycle.
 #[derive(Clone, Debug)]
@@ -55,6 +56,8 @@ const N_SHARDS: usize = 64;
 /// Shared answers, and what each was computed from where that is tracked.
 #[derive(Default)]
 pub struct Answers {
+    /// Those about rows of a view that is linked once.
+    slots: Option<Slots>,
     shards: Vec<RwLock<Shard>>,
     hasher: RandomState,
     is_tracked: bool,
@@ -69,10 +72,15 @@ struct Shard {
 }
 
 impl Answers {
-    /// No answer yet.
-    pub fn new(is_tracked: bool) -> Self {
+    /// No answer yet, for a view that is linked once.
+    pub fn new(view: &View) -> Self {
+        Answers { slots: Some(Slots::new(view)), is_tracked: false, ..Answers::tracked() }
+    }
+
+    /// No answer yet; what answers are computed from is noted.
+    pub fn tracked() -> Self {
         let shards = (0..N_SHARDS).map(|_| RwLock::default()).collect();
-        Answers { shards, hasher: RandomState::default(), is_tracked, log: Mutex::default() }
+        Answers { slots: None, shards, hasher: RandomState::default(), is_tracked: true, log: Mutex::default() }
     }
 
     fn shard(&self, query: &Query) -> &RwLock<Shard> {
@@ -81,6 +89,9 @@ impl Answers {
 
     /// The answer of a query.
     pub fn get(&self, query: &Query) -> Option<Known> {
+        if let Some(slot) = self.slots.as_ref().and_then(|slots| slots.of(query)) {
+            return slot.get().map(|known| Known::clone(known));
+        }
         let shard = self.shard(query).read().unwrap_or_else(PoisonError::into_inner);
         shard.known.get(query).cloned()
     }
@@ -93,6 +104,11 @@ impl Answers {
 
     /// Keeps an answer.
     pub fn put(&self, query: Query, known: Known, inputs: Option<Inputs>) {
+        if let Some(slot) = self.slots.as_ref().and_then(|slots| slots.of(&query)) {
+            // Who comes second has found the same.
+            slot.get_or_init(|| Box::new(known));
+            return;
+        }
         let mut shard = self.shard(&query).write().unwrap_or_else(PoisonError::into_inner);
         shard.known.insert(query, known);
         if self.is_tracked
@@ -114,7 +130,7 @@ impl Answers {
 
     /// The same answers under the numbers of another view; `None` when one names what is gone.
     pub fn renumber(self, renumber: &Renumber) -> Option<Self> {
-        let new = Answers::new(self.is_tracked);
+        let new = Answers::tracked();
         let shards: Vec<Shard> =
             self.shards.into_iter().map(|s| s.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
         let is_whole = shards.into_par_iter().all(|shard| {
@@ -158,6 +174,10 @@ impl Answers {
 
     /// Drops everything, on all threads.
     pub fn discard(self) {
-        self.shards.into_par_iter().for_each(drop);
+        let Answers { slots, shards, .. } = self;
+        if let Some(slots) = slots {
+            slots.discard();
+        }
+        shards.into_par_iter().for_each(drop);
     }
 }

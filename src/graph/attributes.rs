@@ -2,15 +2,13 @@
 //! parameters filled from the receiver.
 
 use crate::facts::model::SymbolKind;
-use crate::graph::generics::substitute;
+use crate::graph::generics::{mentions_any_param, substitute};
 use crate::graph::members::Outcome;
 use crate::graph::modules::Family;
 use crate::graph::names::Text;
 use crate::graph::queries::{Denoted, Query, Session};
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Name, Set, Value};
 use crate::view::{FileIdx, SymbolRef};
-use std::sync::Arc;
-
 impl Session<'_, '_> {
     /// The value of a name on every value of a set.
     pub fn attribute(&mut self, receivers: &Set, text: Text, from: FileIdx) -> Set {
@@ -26,7 +24,7 @@ impl Session<'_, '_> {
                 }
                 Outcome::External => {
                     let name = self.shared.names.str(text);
-                    Set::one(Value::External(Arc::from(format!("?.{name}"))))
+                    Set::one(Value::External(Name::from(format!("?.{name}"))))
                 }
                 Outcome::Missing | Outcome::Unknown => Set::unknown(),
             }
@@ -47,8 +45,12 @@ impl Session<'_, '_> {
             SymbolKind::Property | SymbolKind::Field | SymbolKind::Variable | SymbolKind::EnumMember => {
                 let values = self.values(Query::Symbol(*at));
                 let Some(owner) = owner else { return values };
-                let env = self.env_of_any(&receivers, owner);
-                let values = substitute(&values, &env);
+                let values = if mentions_any_param(&values) {
+                    let env = self.env_of_any(&receivers, owner);
+                    substitute(&values, &env)
+                } else {
+                    values
+                };
                 let is_python = Family::of(self.shared.names.view.facts(at.file).dialect) == Family::Python;
                 let on_instance = matches!(receivers, Value::Instance(..) | Value::TypeParam(..));
                 if is_python && on_instance && !self.is_only_assigned(*at) {

@@ -6,9 +6,8 @@ use crate::graph::builtins;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::{Place, Space};
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Set, Value, no_args};
 use crate::view::{FileIdx, SymbolRef};
-use std::sync::Arc;
 
 /// How many assignments to one name are looked at; a name that is given more is not one thing.
 const MAX_REASSIGNED: usize = 64;
@@ -47,7 +46,7 @@ impl Session<'_, '_> {
             SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor => Set::one(Value::Function(at)),
             SymbolKind::TypeAlias | SymbolKind::Signature => Set::unknown(),
             SymbolKind::EnumMember => match symbol.parent {
-                Some(parent) => Set::one(Value::Instance(SymbolRef { symbol: parent, ..at }, Arc::from([]))),
+                Some(parent) => Set::one(Value::Instance(SymbolRef { symbol: parent, ..at }, no_args())),
                 None => Set::unknown(),
             },
             SymbolKind::Property | SymbolKind::Field | SymbolKind::Variable | SymbolKind::Record => {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::facts::model::{ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, ScopeKind, SymbolFlags, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::builtins;
-use crate::graph::generics::{Env, SELF, substitute};
+use crate::graph::generics::{Env, SELF, mentions_any_param, substitute};
 use crate::graph::modules::{Family, Target};
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::value::{Set, Value, no_args};
+use crate::graph::value::{Args, Set, Value, no_args};
 use crate::view::{FileIdx, SymbolRef};
 
 /// Decorators of Python that make a method an attribute.
@@ -132,7 +132,7 @@ impl Session<'_, '_> {
 
     fn call_with_types(&mut self, callees: &Set, args: &[Set], types: &[Set], place: Place) -> Set {
         callees.flat_map(|callee| match callee {
-            Value::Class(class) => Set::one(Value::Instance(*class, Arc::from(types))),
+            Value::Class(class) => Set::one(Value::Instance(*class, Args::from(types))),
             Value::External(path) => {
                 let family = Family::of(self.shared.names.view.facts(place.file).dialect);
                 builtins::named_type(family, path, types).unwrap_or_else(|| self.call_one(callee, args, place))
@@ -240,7 +240,7 @@ impl Session<'_, '_> {
                 if set == param { Set::unknown() } else { set }
             })
             .collect();
-        Set::one(Value::Instance(class, Arc::from(filled)))
+        Set::one(Value::Instance(class, Args::from(filled)))
     }
 
     /// The constructors that `new` or a call of a class runs: its own, else the nearest inherited.
@@ -297,6 +297,9 @@ impl Session<'_, '_> {
 
     fn signature_result(&mut self, at: SymbolRef, receiver: Option<&Value>, args: &[Set]) -> Set {
         let result = self.values(Query::Returns(at));
+        if !mentions_any_param(&result) {
+            return result;
+        }
         let mut env = Env::default();
         let symbol = self.shared.names.view.symbol(at);
         if let (Some(receiver), Some(parent)) = (receiver, symbol.parent) {

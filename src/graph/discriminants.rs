@@ -104,7 +104,7 @@ impl Session<'_, '_> {
             TypeKind::Wrapped => self.tags(facts.operands_of_type(ty).first()?.ty, place, depth + 1),
             TypeKind::Named => {
                 let denoted = self.type_denoted(ty, place);
-                let [Denoted::Symbol(at)] = denoted.as_slice() else { return None };
+                let [Denoted::Symbol(at)] = &*denoted else { return None };
                 self.tags_of_symbol(*at, depth)
             }
             TypeKind::Typeof => {

@@ -1,20 +1,20 @@
 //! The interpreter: what an expression may be, and what the chains in it denote.
 
-use std::sync::Arc;
-
 use crate::base::reads::{self, Read};
 use crate::facts::model::{
     ExprId, ExprKind, ImportKind, LiteralKind, NameId, Role, ScopeId, ScopeKind, SeqKind, SymbolId, SymbolKind,
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
+use crate::graph::few::Few;
 use crate::graph::generics::{SELF, mentions_any_param};
+use crate::graph::members::united;
 use crate::graph::modules::{Family, Target};
 use crate::graph::names::Text;
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::{Place, Space};
 use crate::graph::types::literal;
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Name, Set, Value, no_args};
 use crate::view::{FileIdx, SymbolRef};
 
 impl Session<'_, '_> {
@@ -144,7 +144,7 @@ impl Session<'_, '_> {
                 Target::External(name) => Set::external("Promise", &[Set::one(Value::External(name))]),
                 Target::Namespace(_) | Target::Missing => Set::unknown(),
             },
-            ExprKind::Jsx => Set::one(Value::External(Arc::from("jsx"))),
+            ExprKind::Jsx => Set::one(Value::External(Name::Known("jsx"))),
             ExprKind::Value => first.map_or_else(Set::unknown, |e| self.eval(e, place)),
             // Its kind is stored one up, so that 0 says that it is not known.
             ExprKind::Operator if row.detail > 0 => literal(family, row.detail - 1),
@@ -158,7 +158,7 @@ impl Session<'_, '_> {
                     }
                     Family::Ecma | Family::Java => None,
                 };
-                known.unwrap_or_else(|| Set::one(Value::External(Arc::from("operator"))).or_unknown())
+                known.unwrap_or_else(|| Set::one(Value::External(Name::Known("operator"))).or_unknown())
             }
             ExprKind::TypeValue if family == Family::Java => {
                 let class = row.ty.map_or_else(Set::unknown, |ty| self.type_value(ty, place));
@@ -202,7 +202,7 @@ impl Session<'_, '_> {
             }
             // In Java a name that nothing declares is a package (JLS 6.5.2).
             let package = family == Family::Java && text.starts_with(|c: char| c.is_ascii_lowercase());
-            let otherwise = if package { Set::one(Value::External(Arc::from(text))) } else { Set::unknown() };
+            let otherwise = if package { Set::one(Value::External(Name::of(text))) } else { Set::unknown() };
             return builtins::global(family, text).unwrap_or(otherwise);
         }
         let mut sets = Vec::new();
@@ -359,7 +359,7 @@ impl Session<'_, '_> {
                 Value::Class(class)
                     if family == Family::Python && self.shared.names.view.symbol(*class).kind == SymbolKind::Enum =>
                 {
-                    Set::one(Value::Instance(*class, Arc::from([])))
+                    Set::one(Value::Instance(*class, no_args()))
                 }
                 // `Generic[T]` used as a value stays the class.
                 Value::Class(_) | Value::External(_) => Set::one(value.clone()),
@@ -382,7 +382,7 @@ impl Session<'_, '_> {
             return receivers.flat_map(|value| match value {
                 Value::Instance(class, _) => Set::one(Value::Class(*class)),
                 Value::External(path) | Value::ExternalInstance(path, _) => {
-                    Set::one(Value::External(Arc::from(format!("{path}.new"))))
+                    Set::one(Value::External(Name::from(format!("{path}.new"))))
                 }
                 other => Set::one(other.clone()),
             });
@@ -401,14 +401,11 @@ impl Session<'_, '_> {
     }
 
     /// What a chain of names denotes: a symbol, a module, or something outside.
-    pub fn denoted_by(&mut self, expr: ExprId, place: Place) -> Vec<Denoted> {
+    pub fn denoted_by(&mut self, expr: ExprId, place: Place) -> Few<Denoted> {
         let facts = self.shared.names.view.facts(place.file);
         let row = facts.expr(expr);
         match (row.kind, row.name, facts.operand(expr, 0)) {
-            (ExprKind::Name, Some(name), _) => {
-                let meaning = self.name_meaning(place, name, Space::Value);
-                meaning.denoted.clone()
-            }
+            (ExprKind::Name, Some(name), _) => self.name_meaning(place, name, Space::Value).denoted.clone(),
             (ExprKind::Attr, Some(name), Some(base)) => {
                 let text = self.shared.names.text(place.file, name);
                 self.member_targets(base, text, place)
@@ -419,29 +416,23 @@ impl Session<'_, '_> {
             (ExprKind::Value | ExprKind::Cast, _, Some(inner)) => self.denoted_by(inner, place),
             (ExprKind::Call, _, Some(callee)) if facts.text(facts.expr(callee).name) == "require" => {
                 match facts.operand(expr, 1).map(|path| self.module_named(place.file, facts.expr(path).name)) {
-                    Some(Target::File(file)) => self.whole_module(file, ImportKind::Require).to_vec(),
-                    Some(Target::External(name)) => vec![Denoted::External(name)],
-                    _ => Vec::new(),
+                    Some(Target::File(file)) => self.whole_module(file, ImportKind::Require),
+                    Some(Target::External(name)) => Few::One(Denoted::External(name)),
+                    _ => Few::None,
                 }
             }
-            _ => Vec::new(),
+            _ => Few::None,
         }
     }
 
     /// What a member of an expression denotes.
-    pub fn member_targets(&mut self, base: ExprId, text: Text, place: Place) -> Vec<Denoted> {
+    pub fn member_targets(&mut self, base: ExprId, text: Text, place: Place) -> Few<Denoted> {
         let receivers = self.eval(base, place);
-        let mut found = Vec::new();
-        for value in receivers.values() {
-            found.extend(self.member(value, text, place.file).denoted);
-        }
-        found.sort();
-        found.dedup();
-        found
+        united(receivers.values().iter().map(|value| self.member(value, text, place.file).denoted))
     }
 
     /// The member of something denoted, where a type or module is wanted.
-    pub fn member_of_denoted(&mut self, denoted: &Denoted, text: Text, place: Place) -> Vec<Denoted> {
+    pub fn member_of_denoted(&mut self, denoted: &Denoted, text: Text, place: Place) -> Few<Denoted> {
         let value = match denoted {
             Denoted::Symbol(at) => match self.shared.names.view.symbol(*at).kind {
                 kind if kind.is_class() => Value::Class(*at),
@@ -451,10 +442,10 @@ impl Session<'_, '_> {
             Denoted::Namespace(namespace) => Value::Namespace(namespace.clone()),
             Denoted::External(path) => {
                 let name = self.shared.names.str(text);
-                return vec![Denoted::External(Arc::from(format!("{path}.{name}")))];
+                return Few::One(Denoted::External(Name::from(format!("{path}.{name}"))));
             }
             Denoted::Binding(..) | Denoted::Export(..) | Denoted::Param(..) | Denoted::TypeParam(..) => {
-                return Vec::new();
+                return Few::None;
             }
         };
         self.member(&value, text, place.file).denoted

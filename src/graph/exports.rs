@@ -1,24 +1,24 @@
 //! What modules give to importers: `export(file, name)` and `import(file, row)`, with
 //! re-exports, stars and CommonJS followed to any depth.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use crate::base::dialect::LanguageName;
 use crate::facts::model::{ExportKind, ExprId, ExprKind, FileFacts, ImportKind, NameId, Role, ScopeId, ScopeKind};
 use crate::facts::table::Id;
+use crate::graph::few::Few;
 use crate::graph::modules::{Family, Target};
 use crate::graph::names::{Decl, Text};
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::{Place, Space};
+use crate::graph::value::Name;
 use crate::view::{FileIdx, SymbolRef};
+use std::collections::BTreeSet;
 
 /// How many modules one star lookup visits at most (barrels of generated code).
 const MAX_STARS: usize = 10_000;
 
 impl Session<'_, '_> {
     /// Solves `Export`: the module's own name, else what its star imports or exports give.
-    pub fn solve_export(&mut self, file: FileIdx, text: Text) -> Arc<[Denoted]> {
+    pub fn solve_export(&mut self, file: FileIdx, text: Text) -> Few<Denoted> {
         let own = self.own_export(file, text);
         if !own.is_empty() {
             return own.into();
@@ -123,7 +123,7 @@ impl Session<'_, '_> {
         if self.shared.names.file(file).decls(place.scope, name).next().is_none() {
             return Vec::new();
         }
-        let mut both = self.meaning(place, name, space).denoted;
+        let mut both = self.meaning(place, name, space).denoted.to_vec();
         // An exported name carries its type with it.
         if Family::of(self.shared.names.view.facts(file).dialect) == Family::Ecma {
             both.extend(self.meaning(place, name, Space::Type).denoted);
@@ -156,7 +156,7 @@ impl Session<'_, '_> {
                         let text = self.shared.names.text(file, local);
                         found.extend(self.denoted(Query::Export(*target, text)).iter().cloned());
                     } else if let Target::External(module) = target {
-                        found.push(Denoted::External(Arc::from(format!("{module}.{}", facts.text(export.local)))));
+                        found.push(Denoted::External(Name::from(format!("{module}.{}", facts.text(export.local)))));
                     }
                 }
                 ExportKind::Namespace if named => match self.shared.modules.of_export(file, row as u32) {
@@ -291,13 +291,13 @@ impl Session<'_, '_> {
     }
 
     /// Solves `Import`.
-    pub fn solve_import(&mut self, file: FileIdx, row: u32) -> Arc<[Denoted]> {
+    pub fn solve_import(&mut self, file: FileIdx, row: u32) -> Few<Denoted> {
         let view = self.shared.names.view;
         let facts = view.facts(file);
         let import = &facts.imports[row as usize];
         let family = Family::of(facts.dialect);
         if family == Family::Java {
-            return self.java_import(file, row).into();
+            return self.java_import(file, row);
         }
         let mut target = self.shared.modules.of_import(file, row).clone();
         if family == Family::Python && import.kind == ImportKind::Module && import.name.is_none() {
@@ -317,12 +317,12 @@ impl Session<'_, '_> {
             _ => import.name.map(|name| facts.name(name)),
         };
         match (target, name) {
-            (Target::Missing, _) => Arc::from([]),
-            (Target::External(module), None) => Arc::from([Denoted::External(module)]),
+            (Target::Missing, _) => Few::None,
+            (Target::External(module), None) => Few::One(Denoted::External(module)),
             (Target::External(module), Some(name)) => {
-                Arc::from([Denoted::External(Arc::from(format!("{module}.{name}")))])
+                Few::One(Denoted::External(Name::from(format!("{module}.{name}"))))
             }
-            (Target::Namespace(namespace), None) => Arc::from([Denoted::Namespace(namespace)]),
+            (Target::Namespace(namespace), None) => Few::One(Denoted::Namespace(namespace)),
             (Target::Namespace(namespace), Some(name)) => {
                 self.shared.modules.in_namespace(&namespace, name).and_then(denoted_module).into_iter().collect()
             }
@@ -332,7 +332,7 @@ impl Session<'_, '_> {
     }
 
     /// What `require` or a namespace import of a file gives.
-    pub fn whole_module(&mut self, target: FileIdx, kind: ImportKind) -> Arc<[Denoted]> {
+    pub fn whole_module(&mut self, target: FileIdx, kind: ImportKind) -> Few<Denoted> {
         let facts = self.shared.names.view.facts(target);
         let assigned = facts.exports.iter().any(|e| e.kind == ExportKind::Assign);
         if kind == ImportKind::Require
@@ -344,11 +344,11 @@ impl Session<'_, '_> {
                 return found;
             }
         }
-        Arc::from([Denoted::Module(target)])
+        Few::One(Denoted::Module(target))
     }
 
     /// What a name imported from a file denotes: a name of its namespace, else a submodule.
-    pub fn name_of_module(&mut self, target: FileIdx, name: &str) -> Arc<[Denoted]> {
+    pub fn name_of_module(&mut self, target: FileIdx, name: &str) -> Few<Denoted> {
         let view = self.shared.names.view;
         if let Some(text) = self.shared.names.find(name) {
             let found = self.denoted(Query::Export(target, text));
@@ -364,9 +364,9 @@ impl Session<'_, '_> {
             Family::Ecma
                 if name == "default" && view.facts(target).exports.iter().any(|e| e.kind == ExportKind::Member) =>
             {
-                Arc::from([Denoted::Module(target)])
+                Few::One(Denoted::Module(target))
             }
-            Family::Ecma | Family::Java => Arc::from([]),
+            Family::Ecma | Family::Java => Few::None,
         }
     }
 }

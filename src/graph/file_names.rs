@@ -3,12 +3,12 @@
 
 use crate::base::dialect::{Dialect, LanguageName};
 use crate::facts::model::{
-    Binding, ExprId, ExprKind, FileFacts, NameId, Origin, ScopeId, ScopeKind, SymbolId, SymbolKind,
+    Binding, ExprId, ExprKind, FileFacts, NameId, Origin, ScopeId, ScopeKind, Symbol, SymbolId, SymbolKind,
 };
 use crate::facts::table::Id;
 use crate::graph::hashing::HashSet;
-use crate::graph::texts::Text;
-use crate::graph::texts::Texts;
+use crate::graph::members::signature_of;
+use crate::graph::texts::{ByText, Text, Texts};
 
 /// What declares a name in a scope: a row of one of the file's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,10 +24,17 @@ pub enum Decl {
 pub struct FileNames {
     /// The text of each interned name of the file.
     texts: Vec<Text>,
-    /// (text, name), sorted.
-    by_text: Vec<(Text, NameId)>,
+    by_text: ByText,
     /// (name, scope, declaration), sorted; declarations in row order.
     decls: Vec<(NameId, ScopeId, Decl)>,
+    /// Where the declarations of each name start in `decls`, and where the last ones end.
+    starts: Vec<u32>,
+    /// Names that a scope other than a class's declares more than once, and names of type parameters;
+    /// sorted.
+    repeated: Vec<NameId>,
+    type_params: Vec<NameId>,
+    /// Of each symbol of a Java file a number that is the same for equal signatures.
+    signatures: Vec<u32>,
     /// (class, member name, binding row): `self.x = …` in a method, sorted.
     fields: Vec<(SymbolId, NameId, u32)>,
     /// (root name of the chain, its text with the last part cut, last part, binding row), sorted.
@@ -66,6 +73,23 @@ pub fn rows<T, K: Ord>(table: &[T], key: K, of: impl Fn(&T) -> K) -> &[T] {
     &table[start..end]
 }
 
+/// A number of a text, to tell most texts apart without reading them (FNV-1a).
+fn checksum(text: &str) -> u32 {
+    text.bytes().fold(0x811C_9DC5, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Where the rows of each of `n` names start, and where the last ones end.
+fn starts(n: usize, decls: &[(NameId, ScopeId, Decl)]) -> Vec<u32> {
+    let mut starts = vec![0; n + 1];
+    for (name, ..) in decls {
+        starts[name.index() + 1] += 1;
+    }
+    for at in 0..n {
+        starts[at + 1] += starts[at];
+    }
+    starts
+}
+
 /// Of a name's declarations those of one scope.
 pub fn in_scope(decls: &[(NameId, ScopeId, Decl)], scope: ScopeId) -> impl Iterator<Item = Decl> + '_ {
     rows(decls, scope, |row| row.1).iter().map(|row| row.2)
@@ -75,9 +99,8 @@ impl FileNames {
     /// Indexes a file's declarations; `texts` holds every name of it. O(facts).
     pub fn new(facts: &FileFacts, texts: &Texts) -> Self {
         let number = |name: &str| texts.number(name).expect("because every name of the view was interned");
-        let texts = facts.names.iter().map(|name| number(name)).collect();
-        let mut table = FileNames { texts, ..FileNames::default() };
-        table.by_text = table.texts.iter().enumerate().map(|(at, text)| (*text, NameId::new(at))).collect();
+        let texts: Vec<Text> = facts.names.iter().map(|name| number(name)).collect();
+        let mut table = FileNames { by_text: ByText::new(&texts), texts, ..FileNames::default() };
         let given: HashSet<SymbolId> = given_to_chains(facts).collect();
         for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
             if !given.contains(&SymbolId::new(row)) {
@@ -103,8 +126,17 @@ impl FileNames {
         for (row, binding) in facts.bindings.iter().enumerate() {
             table.index_binding(facts, row as u32, binding);
         }
-        table.by_text.sort_unstable();
         table.decls.sort_unstable();
+        table.starts = starts(facts.names.len(), &table.decls);
+        let same = table.decls.windows(2).filter(|two| (two[0].0, two[0].1) == (two[1].0, two[1].1));
+        let of_no_class = same.filter(|two| facts.scope(two[0].1).kind != ScopeKind::Class);
+        table.repeated = of_no_class.map(|two| two[0].0).collect();
+        table.type_params = facts.type_params.iter().map(|param| param.name).collect();
+        table.type_params.sort_unstable();
+        if facts.dialect == Dialect::Java {
+            let number = |symbol: &Symbol| checksum(signature_of(facts.name(symbol.qualname)));
+            table.signatures = facts.symbols.iter().map(number).collect();
+        }
         table.fields.sort_unstable();
         table.assigned.sort_unstable();
         table.children.sort_unstable();
@@ -124,7 +156,7 @@ impl FileNames {
 
     /// The name of a text; `None` when the file does not hold it.
     pub fn name_of(&self, text: Text) -> Option<NameId> {
-        self.by_text.binary_search_by_key(&text, |row| row.0).ok().map(|at| self.by_text[at].1)
+        self.by_text.find(&self.texts, text)
     }
 
     fn index_binding(&mut self, facts: &FileFacts, row: u32, binding: &Binding) {
@@ -153,7 +185,32 @@ impl FileNames {
 
     /// The declarations of a name in all scopes, sorted by scope.
     pub fn decls_of(&self, name: NameId) -> &[(NameId, ScopeId, Decl)] {
-        rows(&self.decls, name, |row| row.0)
+        let at = name.index();
+        &self.decls[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// A number that is the same for symbols of equal signatures; 0 outside of Java.
+    pub fn signature(&self, symbol: SymbolId) -> u32 {
+        self.signatures.get(symbol.index()).copied().unwrap_or(0)
+    }
+
+    /// Whether where code stands within its scope tells what its names mean or what they may be.
+    pub fn tells_lines(&self, facts: &FileFacts) -> bool {
+        match facts.dialect.language() {
+            LanguageName::Python => true,
+            LanguageName::TypeScript | LanguageName::JavaScript => !facts.narrowings.is_empty(),
+            LanguageName::Java => !self.repeated.is_empty(),
+        }
+    }
+
+    /// Whether a scope other than a class's declares a name more than once.
+    pub fn is_repeated(&self, name: NameId) -> bool {
+        self.repeated.binary_search(&name).is_ok()
+    }
+
+    /// Whether a type parameter has that name.
+    pub fn is_type_param(&self, name: NameId) -> bool {
+        self.type_params.binary_search(&name).is_ok()
     }
 
     /// The rows of bindings that assign `self.name` in a class's methods.

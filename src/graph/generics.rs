@@ -50,7 +50,7 @@ impl Env {
             args.resize(*at as usize, Set::unknown());
             args.push(set.clone());
         }
-        Arc::from(args)
+        Args::from(args)
     }
 
     /// Whether nothing is known.
@@ -90,7 +90,7 @@ pub fn substitute(set: &Set, env: &Env) -> Set {
 }
 
 /// Replaces type parameters in each of several sets.
-pub fn substitute_all(args: &[Set], env: &Env) -> Arc<[Set]> {
+pub fn substitute_all(args: &[Set], env: &Env) -> Args {
     args.iter().map(|arg| substitute(arg, env)).collect()
 }
 
@@ -216,7 +216,7 @@ impl Session<'_, '_> {
         if at == SELF {
             let params = self.class_params(owner);
             let args: Vec<Set> = params.into_iter().map(|(o, at)| Set::one(Value::TypeParam(o, at))).collect();
-            return Set::one(Value::Instance(owner, Arc::from(args)));
+            return Set::one(Value::Instance(owner, Args::from(args)));
         }
         let facts = self.shared.names.view.facts(owner.file);
         let param = type_params_of(facts, owner.symbol).get(at as usize);

@@ -1,19 +1,21 @@
 //! Java's names: members of enclosing and inherited classes, imports, packages; calls by
 //! arity, then by argument types.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::facts::model::{ExprId, ExprKind, ImportKind, NameId, ScopeId, ScopeKind, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::builtins;
+use crate::graph::few::Few;
 use crate::graph::generics::substitute;
 use crate::graph::members::Outcome;
 use crate::graph::memo::Callees;
 use crate::graph::modules::{Family, java_package};
-use crate::graph::names::Text;
+use crate::graph::names::{Text, in_scope};
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::{Meaning, Place, Space};
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Name, Set, Value, no_args};
 use crate::view::{FileIdx, SymbolRef};
 
 /// The line of a place in a class's own header, where its inherited names are not yet visible.
@@ -55,36 +57,67 @@ impl Session<'_, '_> {
         let simple = self.shared.names.str(text);
         let package = java_package(view, place.file);
         if let Some(found) = self.shared.modules.java_type(view, place.file, package, simple) {
-            return Meaning { denoted: vec![Denoted::Symbol(found)], imported: false, declared: true };
+            return Meaning { denoted: Few::One(Denoted::Symbol(found)), imported: false, declared: true };
         }
         let mut external = false;
-        for row in self.shared.names.file(place.file).stars().to_vec() {
-            let import = &view.facts(place.file).imports[row as usize];
-            let path = view.facts(place.file).text(import.module).trim_end_matches(".*").to_string();
+        for row in self.shared.names.file(place.file).stars() {
+            let import = &view.facts(place.file).imports[*row as usize];
+            let path = view.facts(place.file).text(import.module).trim_end_matches(".*");
             if import.kind == ImportKind::Star
-                && let Some(found) = self.shared.modules.java_type(view, place.file, &path, simple)
+                && let Some(found) = self.shared.modules.java_type(view, place.file, path, simple)
             {
-                return Meaning { denoted: vec![Denoted::Symbol(found)], imported: true, declared: true };
+                return Meaning { denoted: Few::One(Denoted::Symbol(found)), imported: true, declared: true };
             }
-            match self.java_path(place.file, &path) {
+            match self.java_path(place.file, path) {
                 Some(Denoted::Symbol(class)) => {
                     let found = self.java_members(class, text, space);
                     if !found.is_empty() {
                         return Meaning { denoted: found, imported: true, declared: true };
                     }
                 }
-                _ => external |= !self.shared.modules.is_java_package(&path),
+                _ => external |= !self.shared.modules.is_java_package(path),
             }
         }
         if self.shared.modules.is_java_package(simple) && !simple.is_empty() {
-            return Meaning { denoted: vec![Denoted::Namespace(Arc::from(simple))], imported: false, declared: true };
+            return Meaning {
+                denoted: Few::One(Denoted::Namespace(Name::of(simple))),
+                imported: false,
+                declared: true,
+            };
         }
         // A type that no package of the view declares comes from a star import or `java.lang`.
         let is_type = simple.starts_with(char::is_uppercase);
         if is_type && (external || builtins::global(Family::Java, simple).is_some() || space == Space::Type) {
-            return Meaning { denoted: vec![Denoted::External(Arc::from(simple))], imported: true, declared: true };
+            return Meaning { denoted: Few::One(Denoted::External(Name::of(simple))), imported: true, declared: true };
         }
         Meaning::default()
+    }
+
+    /// The outermost place from which a name means the same, its line told only as far as it
+    /// matters: blocks that do not declare the name are left.
+    pub fn java_seen_from(&self, place: Place, name: NameId) -> Place {
+        // A class's own header sees less than its body.
+        if place.line == HEADER {
+            return place;
+        }
+        let facts = self.shared.names.view.facts(place.file);
+        let decls = self.shared.names.file(place.file).decls_of(name);
+        let table = self.shared.names.file(place.file);
+        // A pattern variable ends where the next of its name begins.
+        let line = if table.is_repeated(name) { place.line } else { 1 };
+        if table.is_type_param(name) {
+            return Place { line, ..place };
+        }
+        let mut scope = place.scope;
+        while let (ScopeKind::Block | ScopeKind::Lambda | ScopeKind::Function, Some(outer)) =
+            (facts.scope(scope).kind, facts.scope(scope).parent)
+        {
+            if in_scope(decls, scope).next().is_some() {
+                break;
+            }
+            scope = outer;
+        }
+        Place { line, scope, ..place }
     }
 
     /// The classes around a place, innermost first; in a class's header without that class.
@@ -117,7 +150,7 @@ impl Session<'_, '_> {
             (None, Some(callee)) => {
                 let denoted = self.denoted_type(callee, place);
                 let classes = denoted.iter().filter_map(|d| match d {
-                    Denoted::Symbol(class) => Some(Set::one(Value::Instance(*class, Arc::from([])))),
+                    Denoted::Symbol(class) => Some(Set::one(Value::Instance(*class, no_args()))),
                     _ => None,
                 });
                 let classes: Vec<Set> = classes.collect();
@@ -127,9 +160,9 @@ impl Session<'_, '_> {
         }
     }
 
-    fn anonymous_members(&mut self, file: FileIdx, scope: ScopeId, text: Text, space: Space) -> Vec<Denoted> {
+    fn anonymous_members(&mut self, file: FileIdx, scope: ScopeId, text: Text, space: Space) -> Few<Denoted> {
         let own = self.members_of_scope(file, scope, text);
-        let kept: Vec<Denoted> = own.into_iter().filter(|m| self.is_in_space(*m, space)).map(Denoted::Symbol).collect();
+        let kept: Few<Denoted> = own.into_iter().filter(|m| self.is_in_space(*m, space)).map(Denoted::Symbol).collect();
         if !kept.is_empty() {
             return kept;
         }
@@ -137,10 +170,10 @@ impl Session<'_, '_> {
         let mut found = Vec::new();
         for value in bases.values() {
             if let Value::Instance(class, _) = value {
-                found.extend(self.java_members(*class, text, space));
+                found.extend_from_slice(&self.java_members(*class, text, space));
             }
         }
-        found
+        found.into()
     }
 
     fn is_in_space(&self, member: SymbolRef, space: Space) -> bool {
@@ -153,72 +186,88 @@ impl Session<'_, '_> {
 
     /// Fields (value space) or member types (type space, and values that name a type) of a class
     /// and its ancestors.
-    pub fn java_members(&mut self, class: SymbolRef, text: Text, space: Space) -> Vec<Denoted> {
-        self.remembered_java_members((class, text, space), |session| {
-            session.inherited_java_members(class, text, space).into()
-        })
-        .to_vec()
+    pub fn java_members(&mut self, class: SymbolRef, text: Text, space: Space) -> Few<Denoted> {
+        // What no class has need not be looked for; but a link that is tracked must say what it asked.
+        if !self.shared.answers().is_tracked() && !self.shared.names.is_java_member(text, space) {
+            return Few::None;
+        }
+        self.remembered_java_members((class, text, space), |session| session.inherited_java_members(class, text, space))
     }
 
-    fn inherited_java_members(&mut self, class: SymbolRef, text: Text, space: Space) -> Vec<Denoted> {
+    fn inherited_java_members(&mut self, class: SymbolRef, text: Text, space: Space) -> Few<Denoted> {
         let mro = self.bases(Query::Mro(class));
         for base in mro.iter() {
             let Base::Class(at, _) = base else { continue };
             let own = self.own_members(*at, text);
-            let kept: Vec<Denoted> =
+            let kept: Few<Denoted> =
                 own.into_iter().filter(|m| self.is_in_space(*m, space)).map(Denoted::Symbol).collect();
             if !kept.is_empty() {
                 return kept;
             }
         }
-        Vec::new()
+        Few::None
     }
 
     /// A dotted path: the longest package of the view, then types within types.
     pub fn java_path(&mut self, from: FileIdx, path: &str) -> Option<Denoted> {
         let view = self.shared.names.view;
-        let parts: Vec<&str> = path.split('.').filter(|p| !p.is_empty() && *p != "*").collect();
-        for cut in (0..parts.len()).rev() {
-            let package = parts[..cut].join(".");
-            let Some(top) = self.shared.modules.java_type(view, from, &package, parts[cut]) else { continue };
-            let mut at = Denoted::Symbol(top);
-            for part in &parts[cut + 1..] {
-                let text = self.shared.names.find(part)?;
-                let Denoted::Symbol(class) = at else { return None };
-                at = self.java_members(class, text, Space::Type).into_iter().next()?;
+        let is_plain = !path.contains("..") && !path.contains('*') && !path.starts_with('.') && !path.ends_with('.');
+        let path = if is_plain {
+            Cow::Borrowed(path)
+        } else {
+            let parts: Vec<&str> = path.split('.').filter(|p| !p.is_empty() && *p != "*").collect();
+            Cow::Owned(parts.join("."))
+        };
+        // The package grows shorter, what lies in it longer.
+        let mut end = path.len();
+        while end > 0 {
+            let start = path[..end].rfind('.').map_or(0, |dot| dot + 1);
+            let package = &path[..start.saturating_sub(1)];
+            if let Some(top) = self.shared.modules.java_type(view, from, package, &path[start..end]) {
+                let mut at = Denoted::Symbol(top);
+                for part in path[end..].split('.').skip(1) {
+                    let text = self.shared.names.find(part)?;
+                    let Denoted::Symbol(class) = at else { return None };
+                    at = self.java_members(class, text, Space::Type).first()?.clone();
+                }
+                return Some(at);
             }
-            return Some(at);
+            end = start.saturating_sub(1);
         }
         None
     }
 
     /// What an import row brings in.
-    pub fn java_import(&mut self, file: FileIdx, row: u32) -> Vec<Denoted> {
+    pub fn java_import(&mut self, file: FileIdx, row: u32) -> Few<Denoted> {
         let facts = self.shared.names.view.facts(file);
         let import = &facts.imports[row as usize];
-        let mut path = facts.text(import.module).to_string();
-        let name = facts.text(import.name).to_string();
+        let path = facts.text(import.module);
+        let name = facts.text(import.name);
+        let ends_with_name = path.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
         match import.kind {
             ImportKind::Static => {
-                if name.is_empty() || path.ends_with(&format!(".{name}")) {
-                    let Some((class, _)) = path.rsplit_once('.') else { return Vec::new() };
-                    path = class.to_string();
+                let mut path = path;
+                if name.is_empty() || ends_with_name {
+                    let Some((class, _)) = path.rsplit_once('.') else { return Few::None };
+                    path = class;
                 }
-                let member = if name.is_empty() { facts.text(import.local).to_string() } else { name };
-                let Some(Denoted::Symbol(class)) = self.java_path(file, &path) else {
-                    return vec![Denoted::External(Arc::from(format!("{path}.{member}")))];
+                let member = if name.is_empty() { facts.text(import.local) } else { name };
+                let Some(Denoted::Symbol(class)) = self.java_path(file, path) else {
+                    return Few::One(Denoted::External(Name::joined([path, ".", member])));
                 };
-                let Some(text) = self.shared.names.find(&member) else { return Vec::new() };
+                let Some(text) = self.shared.names.find(member) else { return Few::None };
                 self.member(&Value::Class(class), text, file).denoted
             }
             _ => {
-                if !name.is_empty() && !path.ends_with(&format!(".{name}")) {
-                    path = format!("{path}.{name}");
-                }
+                let path = if name.is_empty() || ends_with_name {
+                    Cow::Borrowed(path)
+                } else {
+                    Cow::Owned([path, ".", name].concat())
+                };
                 match self.java_path(file, &path) {
-                    Some(found) => vec![found],
-                    None if import.kind.is_star() => Vec::new(),
-                    None => vec![Denoted::External(Arc::from(path))],
+                    Some(found) => Few::One(found),
+                    None if import.kind.is_star() => Few::None,
+                    None => Few::One(Denoted::External(Name::of(&path))),
                 }
             }
         }
@@ -227,7 +276,30 @@ impl Session<'_, '_> {
     /// The methods that a callee's name may mean, the receivers they are called on, and the
     /// value from outside where it is one.
     pub fn java_callees(&mut self, callee: ExprId, place: Place) -> Arc<Callees> {
-        self.remembered_callees((place, callee), |session| Arc::new(session.find_java_callees(callee, place)))
+        let facts = self.shared.names.view.facts(place.file);
+        let row = facts.expr(callee);
+        match row.name.filter(|name| row.kind == ExprKind::Name && !matches!(facts.name(*name), "this" | "super")) {
+            Some(name) => {
+                // Blocks declare no methods: a name means the same in all of a class's body.
+                let line = u32::from(place.line != HEADER);
+                let scope = if line == HEADER { place.scope } else { self.class_scope(place) };
+                let from = Place { scope, line, ..place };
+                self.remembered_named_callees((from, name), |session| Arc::new(session.named_java_callees(name, from)))
+            }
+            None => {
+                self.remembered_callees((place, callee), |session| Arc::new(session.find_java_callees(callee, place)))
+            }
+        }
+    }
+
+    /// The scope of the nearest class around a place, else that of the file.
+    fn class_scope(&self, place: Place) -> ScopeId {
+        let facts = self.shared.names.view.facts(place.file);
+        let mut scope = place.scope;
+        while let (false, Some(outer)) = (facts.scope(scope).kind == ScopeKind::Class, facts.scope(scope).parent) {
+            scope = outer;
+        }
+        scope
     }
 
     fn find_java_callees(&mut self, callee: ExprId, place: Place) -> Callees {
@@ -252,43 +324,6 @@ impl Session<'_, '_> {
         }
         let Some(name) = row.name else { return Default::default() };
         let name_text = self.shared.names.text(place.file, name);
-        if row.kind == ExprKind::Name {
-            let mut external = false;
-            for around in self.classes_around(place) {
-                let (value, receiver) = match around {
-                    Around::Class(class) => {
-                        let receiver = Value::TypeParam(class, crate::graph::generics::SELF);
-                        (receiver.clone(), receiver)
-                    }
-                    Around::Anonymous(scope) => {
-                        (Value::Anonymous(place.file, scope), Value::Anonymous(place.file, scope))
-                    }
-                };
-                let member = self.member(&value, name_text, place.file);
-                let methods = self.methods_of(&member.denoted);
-                if !methods.is_empty() {
-                    return (methods, vec![receiver], None);
-                }
-                // Every class has the methods of `Object`, so none further out is meant.
-                if self.library_has("Object", text) {
-                    let outside = Set::external(&format!("Object#{text}"), &[]);
-                    return (Vec::new(), Vec::new(), Some(outside));
-                }
-                // An outside ancestor may have it; a class further out that does is likelier,
-                // unless the ancestor is of the library and is known to have it.
-                if member.outcome == Outcome::External {
-                    external = true;
-                    if let Some(values) = member.values.filter(|v| self.is_library_member(v)) {
-                        return (Vec::new(), Vec::new(), Some(values));
-                    }
-                }
-            }
-            let found = self.java_static(name, place);
-            if found.0.is_empty() && found.2.is_none() && external {
-                return (Vec::new(), Vec::new(), Some(Set::one(Value::External(Arc::from(text)))));
-            }
-            return found;
-        }
         let Some(base) = facts.operand(callee, 0) else { return Default::default() };
         let set = self.eval(base, place);
         let mut methods = Vec::new();
@@ -310,6 +345,42 @@ impl Session<'_, '_> {
         methods.sort_unstable();
         methods.dedup();
         (methods, receivers, (!outside.is_empty()).then(|| Set::union(outside)))
+    }
+
+    /// As `java_callees`, for a name without a receiver.
+    fn named_java_callees(&mut self, name: NameId, place: Place) -> Callees {
+        let text = self.shared.names.view.facts(place.file).name(name);
+        let name_text = self.shared.names.text(place.file, name);
+        let mut external = false;
+        for around in self.classes_around(place) {
+            let receiver = match around {
+                Around::Class(class) => Value::TypeParam(class, crate::graph::generics::SELF),
+                Around::Anonymous(scope) => Value::Anonymous(place.file, scope),
+            };
+            let member = self.member(&receiver, name_text, place.file);
+            let methods = self.methods_of(&member.denoted);
+            if !methods.is_empty() {
+                return (methods, vec![receiver], None);
+            }
+            // Every class has the methods of `Object`, so none further out is meant.
+            if self.library_has("Object", text) {
+                let outside = Set::external(format!("Object#{text}"), &[]);
+                return (Vec::new(), Vec::new(), Some(outside));
+            }
+            // An outside ancestor may have it; a class further out that does is likelier,
+            // unless the ancestor is of the library and is known to have it.
+            if member.outcome == Outcome::External {
+                external = true;
+                if let Some(values) = member.values.filter(|v| self.is_library_member(v)) {
+                    return (Vec::new(), Vec::new(), Some(values));
+                }
+            }
+        }
+        let found = self.java_static(name, place);
+        if found.0.is_empty() && found.2.is_none() && external {
+            return (Vec::new(), Vec::new(), Some(Set::one(Value::External(Name::of(text)))));
+        }
+        found
     }
 
     /// Whether a member of something outside is one that the library's table has.
@@ -356,8 +427,8 @@ impl Session<'_, '_> {
         }
         let Some(name) = name else { return Set::unknown() };
         let denoted = self.java_meaning(place, name, Space::Type).denoted;
-        let classes = denoted.into_iter().filter_map(|d| match d {
-            Denoted::Symbol(class) => Some(Set::one(Value::Instance(class, Arc::from([])))),
+        let classes = denoted.iter().filter_map(|d| match d {
+            Denoted::Symbol(class) => Some(Set::one(Value::Instance(*class, no_args()))),
             _ => None,
         });
         let sets: Vec<Set> = classes.collect();
@@ -370,7 +441,7 @@ impl Session<'_, '_> {
         let facts = view.facts(place.file);
         let text = self.shared.names.text(place.file, name);
         let mut methods = Vec::new();
-        let mut external: Option<Arc<str>> = None;
+        let mut external: Option<Name> = None;
         for (row, import) in facts.imports.iter().enumerate() {
             match import.kind {
                 ImportKind::Static if import.local == Some(name) || import.name == Some(name) => {
@@ -383,17 +454,17 @@ impl Session<'_, '_> {
                     }
                 }
                 ImportKind::StaticStar => {
-                    let path = facts.text(import.module).trim_end_matches(".*").to_string();
-                    match self.java_path(place.file, &path) {
+                    let path = facts.text(import.module).trim_end_matches(".*");
+                    match self.java_path(place.file, path) {
                         Some(Denoted::Symbol(class)) => {
                             let member = self.member(&Value::Class(class), text, place.file);
                             methods.extend(self.methods_of(&member.denoted));
                         }
                         _ => {
                             let member = self.shared.names.str(text);
-                            let class = path.rsplit('.').next().unwrap_or(&path);
+                            let class = path.rsplit('.').next().unwrap_or(path);
                             if external.is_none() || self.library_has(class, member) {
-                                external = Some(Arc::from(format!("{path}.{member}")));
+                                external = Some(Name::from(format!("{path}.{member}")));
                             }
                         }
                     }

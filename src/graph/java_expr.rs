@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::facts::model::{ExprId, ExprKind, ParamKind, Role, SymbolFlags, SymbolKind};
 use crate::graph::builtins;
-use crate::graph::generics::{Env, substitute, substitute_all};
+use crate::graph::generics::{Env, mentions_any_param, substitute, substitute_all};
 use crate::graph::java_subtypes::promoted;
 use crate::graph::modules::Family;
 use crate::graph::names::Text;
 use crate::graph::overloads::constant_types;
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::{Place, Space};
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Set, Value, no_args};
 use crate::view::SymbolRef;
 
 impl Session<'_, '_> {
@@ -39,12 +39,15 @@ impl Session<'_, '_> {
         let chosen = self.pick_overload(targets, expr, place);
         let mut sets = Vec::new();
         for at in chosen.iter().copied() {
-            let explicit = self.explicit_types(expr, at, place);
-            for receiver in receivers {
-                sets.push(substitute(&self.function_result(at, Some(receiver), &args), &explicit));
-            }
-            if receivers.is_empty() {
-                sets.push(substitute(&self.function_result(at, None, &args), &explicit));
+            let all = receivers.iter().map(Some).chain(receivers.is_empty().then_some(None));
+            for receiver in all {
+                let result = self.function_result(at, receiver, &args);
+                if !mentions_any_param(&result) {
+                    sets.push(result);
+                    continue;
+                }
+                let explicit = self.explicit_types(expr, at, place);
+                sets.push(substitute(&result, &explicit));
             }
         }
         Set::union(sets)
@@ -68,8 +71,14 @@ impl Session<'_, '_> {
         if self.shared.names.view.symbol(class).kind != SymbolKind::Enum {
             return None;
         }
-        let constant = Set::one(Value::Instance(class, Arc::from([])));
+        let constant = Set::one(Value::Instance(class, no_args()));
         Some(if name == "values" { Set::external("Array", &[constant]) } else { constant })
+    }
+
+    /// The number of a call's arguments.
+    pub fn n_java_args(&self, expr: ExprId, place: Place) -> usize {
+        let operands = self.shared.names.view.facts(place.file).operands_of(expr);
+        operands.iter().skip(1).filter(|o| o.role != Role::TypeArgument).count()
     }
 
     /// The values of a call's arguments.
@@ -89,7 +98,7 @@ impl Session<'_, '_> {
             // An enum constant: the enum is named as such.
             let denoted = self.denoted_type(callee, place);
             let classes = denoted.iter().filter_map(|d| match d {
-                Denoted::Symbol(class) => Some(Set::one(Value::Instance(*class, Arc::from([])))),
+                Denoted::Symbol(class) => Some(Set::one(Value::Instance(*class, no_args()))),
                 _ => None,
             });
             let sets: Vec<Set> = classes.collect();
@@ -107,7 +116,7 @@ impl Session<'_, '_> {
             let inner = outer.flat_map(|value| {
                 let inner = self.java_member_types(value, text);
                 let sets: Vec<Set> =
-                    inner.into_iter().map(|class| Set::one(Value::Instance(class, Arc::from([])))).collect();
+                    inner.into_iter().map(|class| Set::one(Value::Instance(class, no_args()))).collect();
                 if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
             });
             return if inner.is_unknown() { made } else { inner };

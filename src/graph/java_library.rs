@@ -1,8 +1,6 @@
 //! Java's library in the interpreter: what its methods give, its types as seen from their
 //! subtypes, and the functions that lambdas and method references are given for.
 
-use std::sync::Arc;
-
 use crate::facts::model::{ParamKind, SymbolFlags, SymbolKind, TypeId, TypeRole};
 use crate::graph::builtins;
 use crate::graph::builtins::jdk::{self, Method, Ty};
@@ -10,7 +8,7 @@ use crate::graph::generics::{Env, substitute, substitute_all};
 use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Name, Set, Value, no_args};
 use crate::view::SymbolRef;
 
 /// How far bases of the library are followed; its own hierarchy is less deep.
@@ -61,13 +59,13 @@ fn filled(ty: &Ty, bound: &Bound, keep: bool) -> Set {
         Ty::Named("void", _) => Set::one(Value::Null),
         Ty::Named(name, args) => {
             let args: Vec<Set> = args.iter().map(|arg| filled(arg, bound, keep)).collect();
-            Set::external(name, &args)
+            Set::external(*name, &args)
         }
     }
 }
 
-fn mark(at: usize) -> Arc<str> {
-    Arc::from(format!("%{at}"))
+fn mark(at: usize) -> Name {
+    Name::from(format!("%{at}"))
 }
 
 fn is_mark(value: &Value) -> bool {
@@ -140,7 +138,10 @@ fn library_methods(name: &str, own: &[Set], method: &str, n_args: usize) -> Vec<
 
 /// The last part of a dotted name.
 pub fn simple(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
+    match name.bytes().rposition(|byte| byte == b'.') {
+        Some(dot) => &name[dot + 1..],
+        None => name,
+    }
 }
 
 /// The reference type of a primitive one; others as they are.
@@ -336,14 +337,14 @@ impl Session<'_, '_> {
         match value {
             Value::Bound(at, receiver) => match **receiver {
                 Value::Class(class) if !view.symbol(*at).flags.has(SymbolFlags::STATIC) => {
-                    Some(Set::one(Value::Instance(class, Arc::from([]))))
+                    Some(Set::one(Value::Instance(class, no_args())))
                 }
                 _ => None,
             },
             Value::External(path) => {
                 let (class, method) = static_parts(path)?;
                 let is_static = jdk::class(class)?.methods(method).iter().any(|m| m.is_static);
-                (!is_static).then(|| Set::external(class, &[]))
+                (!is_static).then(|| Set::external(jdk::name_of(class), &[]))
             }
             _ => None,
         }
@@ -629,22 +630,7 @@ impl Session<'_, '_> {
 
     /// Whether a library type, or one of its bases, has a method of that name.
     pub fn library_has(&self, name: &str, method: &str) -> bool {
-        let mut line = vec![name.to_string()];
-        let mut at = 0;
-        while let Some(class) = line.get(at).and_then(|name| library_class(name)) {
-            if !class.methods(method).is_empty() {
-                return true;
-            }
-            for base in &class.bases {
-                if let Ty::Named(base, _) = base
-                    && !line.iter().any(|known| known == base)
-                {
-                    line.push((*base).to_string());
-                }
-            }
-            at += 1;
-        }
-        false
+        library_class(name).is_some_and(|class| class.has(method))
     }
 }
 
@@ -664,10 +650,11 @@ pub fn field_of_outside(path: &str) -> Option<Set> {
 
 /// The library's type of that name; a dotted name is another library's.
 pub fn library_class(name: &str) -> Option<&'static jdk::Class> {
-    if name.contains('.') && !is_library_path(name) {
+    let simple = simple(name);
+    if simple.len() < name.len() && !is_library_path(name) {
         return None;
     }
-    jdk::class(simple(name))
+    jdk::class(simple)
 }
 
 fn is_abstract_method(symbol: &crate::facts::model::Symbol) -> bool {

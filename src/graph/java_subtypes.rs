@@ -1,14 +1,12 @@
 //! Java's subtyping: whether a value of one type may be given where another is wanted.
 
-use std::sync::Arc;
-
 use crate::facts::model::{ExprKind, ReturnKind, SymbolFlags, SymbolKind};
 use crate::graph::builtins::jdk;
 use crate::graph::generics::SELF;
 use crate::graph::java_library::{box_of, field_of_outside, is_functional_value, library_class, simple};
 use crate::graph::queries::{Base, Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Name, Set, Value, no_args};
 use crate::view::SymbolRef;
 
 /// How an argument fits a parameter. Ordered from worst to best.
@@ -132,7 +130,7 @@ impl Session<'_, '_> {
         let bound = self.bound_of(owner, at);
         let own: Vec<Value> = bound.values().to_vec();
         let fits = if own.is_empty() {
-            self.fit_value(value, &Value::ExternalInstance(Arc::from("Object"), Arc::from([])), place, depth + 1)
+            self.fit_value(value, &Value::ExternalInstance(Name::Known("Object"), no_args()), place, depth + 1)
         } else {
             own.iter().map(|b| self.fit_value(value, b, place, depth + 1)).min().unwrap_or(Fit::Maybe)
         };
@@ -154,7 +152,7 @@ impl Session<'_, '_> {
         let bound = self.bound_of(owner, at);
         let own: Vec<Value> = bound.values().to_vec();
         if own.is_empty() {
-            let object = Value::ExternalInstance(Arc::from("Object"), Arc::from([]));
+            let object = Value::ExternalInstance(Name::Known("Object"), no_args());
             return self.fit_value(&object, param, place, depth + 1);
         }
         own.iter().map(|b| self.fit_value(b, param, place, depth + 1)).max().unwrap_or(Fit::Maybe)
@@ -353,14 +351,16 @@ impl Session<'_, '_> {
             Some(1) => &params[1..],
             _ => return Fit::No,
         };
-        let fits = given.iter().zip(&wanted).all(|(given, wanted)| self.fit(given, wanted, place) != Fit::No);
+        let fits = given.iter().zip(wanted.iter()).all(|(given, wanted)| self.fit(given, wanted, place) != Fit::No);
         if fits { Fit::Yes } else { Fit::No }
     }
 }
 
 /// Whether two names of outside types mean one: equal, or equal as far as one is written.
 fn is_same_type(one: &str, other: &str) -> bool {
-    one == other || (simple(one) == simple(other) && !(one.contains('.') && other.contains('.')))
+    let (last, other_last) = (simple(one), simple(other));
+    // Both dotted, they differ in their packages.
+    one == other || (last == other_last && (last.len() == one.len() || other_last.len() == other.len()))
 }
 
 /// Whether a primitive widens to another (JLS 5.1.2).

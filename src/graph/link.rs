@@ -16,13 +16,13 @@ use crate::graph::compiled::{FileWords, Word};
 use crate::graph::confidence;
 use crate::graph::edge::{Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
 use crate::graph::memo::Memo;
-use crate::graph::modules::{Family, Modules};
-use crate::graph::names::{Decl, Names};
+use crate::graph::modules::Family;
+use crate::graph::names::Decl;
 use crate::graph::queries::{Denoted, Query, Session, Shared};
 use crate::graph::resolve::Targets;
 use crate::graph::scope::{Place, Space};
 use crate::graph::value::Value;
-use crate::graph::{compiled, imports};
+use crate::graph::{claimed, compiled, imports};
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// Functions of Python's own that call nothing of their arguments but protocol methods.
@@ -48,6 +48,9 @@ const PROTOCOL_CALLS: [&str; 20] = [
     "str",
     "type",
 ];
+
+/// A file is large that has more than this part of a thread's references.
+const LARGE: usize = 32;
 
 /// What linking one file gave.
 #[derive(Clone, Debug, Default)]
@@ -78,23 +81,32 @@ impl FileLink {
 /// `unproved`. Pure: equal views give equal graphs, on any number of threads. O(references)
 /// queries, each answered once for all files unless it hangs on a cycle.
 pub fn link(view: &View) -> Graph {
-    let shared = Shared::new(Names::new(view), Modules::new(view));
-    let files: Vec<FileIdx> = view.indices().collect();
-    let links: Vec<FileLink> = files
-        .par_iter()
-        .map_init(Memo::default, |memo, file| {
-            let session = Session::with_memo(&shared, std::mem::take(memo));
-            let (link, used) = link_with(session, view, *file, None);
-            *memo = used;
-            link
-        })
-        .collect();
-    let mut links: Vec<FileLink> = links;
+    let shared = Shared::of(view);
+    let files = in_turn(view);
+    let mut linked: Vec<(FileIdx, FileLink)> = claimed::each(files.len(), Memo::default, |memo, at| {
+        let session = Session::with_memo(&shared, std::mem::take(memo));
+        let (link, used) = link_with(session, view, files[at], None);
+        *memo = used;
+        (files[at], link)
+    });
+    linked.sort_unstable_by_key(|(file, _)| *file);
+    let mut links: Vec<FileLink> = linked.into_iter().map(|(_, link)| link).collect();
     let compiled = take_words(view, &shared, &mut links);
     let uses: Vec<FileUse> = links.iter().flat_map(|link| link.uses.iter().copied()).collect();
     let guessed = guess_all(&shared, &uses, |file| &links[file.0 as usize]);
     let assemble = || Graph { compiled, ..assemble(links.iter(), &guessed) };
     rayon::join(|| shared.discard(), assemble).1
+}
+
+/// The files in the order in which they are linked: those that would keep a thread alone at the end
+/// come first; the others as they lie, since neighbours ask for the same.
+fn in_turn(view: &View) -> Vec<FileIdx> {
+    let n_refs = |file: &FileIdx| view.facts(*file).refs.len();
+    let all: usize = view.indices().map(|file| n_refs(&file)).sum();
+    let large = all / (rayon::current_num_threads() * LARGE) + 1;
+    let mut files: Vec<FileIdx> = view.indices().collect();
+    files.sort_by_key(|file| std::cmp::Reverse(Some(n_refs(file)).filter(|n| *n >= large)));
+    files
 }
 
 /// Links again the files for which a compiler's index is believed, by its words. Which ones those
@@ -121,7 +133,7 @@ fn take_words(view: &View, shared: &Shared<'_>, links: &mut [FileLink]) -> Vec<(
 pub fn link_tracked<'v>(view: &'v View, shared: &Shared<'v>, file: FileIdx) -> (FileLink, Inputs) {
     let session = Session::new(shared);
     let ((link, mut inputs), mut reads) = reads::listen(file.0, || {
-        let mut linker = Linker { session, view, file, link: FileLink::default(), words: None };
+        let mut linker = Linker::new(session, view, file, None);
         linker.run();
         (linker.link, linker.session.take_inputs())
     });
@@ -137,7 +149,7 @@ fn link_with<'s, 'v>(
     file: FileIdx,
     words: Option<&'s FileWords>,
 ) -> (FileLink, Memo) {
-    let mut linker = Linker { session, view, file, link: FileLink::default(), words };
+    let mut linker = Linker::new(session, view, file, words);
     linker.run();
     (linker.link, linker.session.into_memo())
 }
@@ -150,6 +162,8 @@ pub struct Linker<'s, 'v> {
     pub link: FileLink,
     /// What a compiler says of its references.
     pub words: Option<&'s FileWords>,
+    /// Whether lines tell references apart; else a chain over several lines is evaluated once.
+    tells_lines: bool,
 }
 
 /// Where an edge comes from.
@@ -161,6 +175,14 @@ pub struct Site {
     /// Whether it stands elsewhere than at the name by which `from` is declared: then it may lead
     /// back to `from` (a type that mentions itself).
     pub inside: bool,
+}
+
+impl<'s, 'v> Linker<'s, 'v> {
+    /// Starts the link of a file.
+    pub fn new(session: Session<'s, 'v>, view: &'v View, file: FileIdx, words: Option<&'s FileWords>) -> Self {
+        let tells_lines = session.shared.names.file(file).tells_lines(view.facts(file));
+        Linker { session, view, file, link: FileLink::default(), words, tells_lines }
+    }
 }
 
 impl Linker<'_, '_> {
@@ -314,7 +336,8 @@ impl Linker<'_, '_> {
     }
 
     fn reference(&mut self, reference: &Reference, site: Site) {
-        let place = Place { file: self.file, scope: reference.scope, line: reference.line };
+        let line = if self.tells_lines { reference.line } else { 1 };
+        let place = Place { file: self.file, scope: reference.scope, line };
         match reference.kind {
             RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator => {
                 let targets = self.session.resolve_call(reference, place);
@@ -328,18 +351,17 @@ impl Linker<'_, '_> {
                 if targets.missing == Some(Receiver::External) {
                     self.hand_out(reference.expr, place);
                 }
-                let arity = self.arity(reference.expr);
-                self.keep_unproved(reference, &targets, arity, site);
+                self.keep_unproved(reference, &targets, site);
             }
             RefKind::Extends | RefKind::Implements => {
                 let targets = self.session.resolve(reference.expr, place, Space::Type);
                 self.push(&targets, EdgeKind::Extends, site);
-                self.keep_unproved(reference, &targets, None, site);
+                self.keep_unproved(reference, &targets, site);
             }
             RefKind::Type => {
                 let targets = self.session.resolve(reference.expr, place, Space::Type);
                 self.push(&targets, EdgeKind::References, site);
-                self.keep_unproved(reference, &targets, None, site);
+                self.keep_unproved(reference, &targets, site);
             }
             RefKind::Jsx => {
                 let targets = match self.session.intrinsic_element(reference.expr, place) {
@@ -347,7 +369,7 @@ impl Linker<'_, '_> {
                     None => self.session.resolve(reference.expr, place, Space::Value),
                 };
                 self.push(&targets, EdgeKind::References, site);
-                self.keep_unproved(reference, &targets, None, site);
+                self.keep_unproved(reference, &targets, site);
             }
             RefKind::Read | RefKind::Write | RefKind::Callback => {
                 let mut targets = self.session.resolve(reference.expr, place, Space::Value);
@@ -364,7 +386,7 @@ impl Linker<'_, '_> {
                     });
                 }
                 self.push(&targets, EdgeKind::References, site);
-                self.keep_unproved(reference, &targets, None, site);
+                self.keep_unproved(reference, &targets, site);
             }
             RefKind::StringPath => {
                 for denoted in self.session.resolve_string(reference.expr, place) {
@@ -393,6 +415,9 @@ impl Linker<'_, '_> {
 
     /// Adds call edges: a class is called by its own constructor where it has one.
     fn calls(&mut self, targets: &Targets, site: Site) {
+        if !targets.symbols.iter().any(|at| self.view.symbol(*at).kind.is_class()) {
+            return self.push(targets, EdgeKind::Calls, site);
+        }
         let mut called = targets.clone();
         called.symbols.clear();
         for at in &targets.symbols {
@@ -463,13 +488,15 @@ impl Linker<'_, '_> {
         }
     }
 
-    fn keep_unproved(&mut self, reference: &Reference, targets: &Targets, arity: Option<u32>, site: Site) {
+    fn keep_unproved(&mut self, reference: &Reference, targets: &Targets, site: Site) {
         let Some(receiver) = targets.missing else { return };
         if receiver == Receiver::External {
             self.link.n_external += 1;
             return;
         }
         let Some(name) = self.last_name(reference.expr) else { return };
+        let is_call = matches!(reference.kind, RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator);
+        let arity = if is_call { self.arity(reference.expr) } else { None };
         self.link.unproved.push(Unproved {
             from: site.from,
             line: site.line,

@@ -1,20 +1,19 @@
 //! Members: bases, method resolution order, and what a name is on a value.
 
-use std::sync::Arc;
-
 use crate::facts::model::{
     ExportKind, ExprId, ExprKind, HeritageKind, NameId, Role, ScopeId, SymbolFlags, SymbolId, SymbolKind, TypeKind,
     TypeRole, Visibility,
 };
 use crate::facts::table::Id;
 use crate::graph::builtins;
+use crate::graph::few::Few;
 use crate::graph::generics::substitute;
 use crate::graph::modules::{Family, java_package};
 use crate::graph::names::{Decl, Text};
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
 use crate::graph::types::file_of;
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Name, Set, Value};
 use crate::view::{FileIdx, SymbolRef};
 
 /// How a member lookup went.
@@ -31,26 +30,31 @@ pub enum Outcome {
 }
 
 /// What a name is on one value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     pub outcome: Outcome,
     /// What it denotes, where that is in the repository.
-    pub denoted: Vec<Denoted>,
+    pub denoted: Few<Denoted>,
     /// The value for members that denote nothing here.
     pub values: Option<Set>,
 }
 
 impl Member {
-    fn found(denoted: Vec<Denoted>) -> Self {
-        Member { outcome: Outcome::Found, denoted, values: None }
+    fn found(denoted: impl Into<Few<Denoted>>) -> Self {
+        Member { outcome: Outcome::Found, denoted: denoted.into(), values: None }
+    }
+
+    /// Nothing is known.
+    pub fn unknown() -> Self {
+        Member::none(Outcome::Unknown)
     }
 
     fn none(outcome: Outcome) -> Self {
-        Member { outcome, denoted: Vec::new(), values: None }
+        Member { outcome, denoted: Few::None, values: None }
     }
 
     fn external(values: Set) -> Self {
-        Member { outcome: Outcome::External, denoted: Vec::new(), values: Some(values) }
+        Member { outcome: Outcome::External, denoted: Few::None, values: Some(values) }
     }
 }
 
@@ -86,11 +90,11 @@ impl Session<'_, '_> {
     /// The definitions of a member along an MRO from position `from` on. Java collects the
     /// overloads of all ancestors; elsewhere the first class that defines it wins.
     fn along_mro(&mut self, class: SymbolRef, text: Text, from: usize) -> Member {
-        let key = (class, text, from);
-        Member::clone(&self.remembered_member(key, |session| Arc::new(session.find_along_mro(class, text, from))))
+        self.remembered_member((class, text, from), |session| session.member_along_mro(class, text, from))
     }
 
-    fn find_along_mro(&mut self, class: SymbolRef, text: Text, from: usize) -> Member {
+    /// Solves `Member`.
+    pub fn find_along_mro(&mut self, class: SymbolRef, text: Text, from: usize) -> Member {
         let is_java = Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Java;
         let mro = self.bases(Query::Mro(class));
         let mut outcome = if mro.is_empty() { Outcome::Unknown } else { Outcome::Missing };
@@ -113,7 +117,7 @@ impl Session<'_, '_> {
                             assigned = own;
                         }
                     } else {
-                        return Member::found(own.into_iter().map(Denoted::Symbol).collect());
+                        return Member::found(own.into_iter().map(Denoted::Symbol).collect::<Few<Denoted>>());
                     }
                 }
                 Base::External(..) => outcome = Outcome::External,
@@ -127,7 +131,7 @@ impl Session<'_, '_> {
         if found.is_empty() {
             return Member::none(outcome);
         }
-        Member::found(found.into_iter().map(Denoted::Symbol).collect())
+        Member::found(found.into_iter().map(Denoted::Symbol).collect::<Few<Denoted>>())
     }
 
     /// ECMAScript's `this.x = …` in a constructor function.
@@ -216,7 +220,9 @@ impl Session<'_, '_> {
     /// Whether two Java methods have the same last segment of their qualnames.
     pub fn same_signature(&self, one: SymbolRef, other: SymbolRef) -> bool {
         let view = self.shared.names.view;
-        signature_of(view.qualname(one)) == signature_of(view.qualname(other))
+        let names = &self.shared.names;
+        let told_apart = names.file(one.file).signature(one.symbol) != names.file(other.file).signature(other.symbol);
+        !told_apart && signature_of(view.qualname(one)) == signature_of(view.qualname(other))
     }
 
     /// ECMAScript members that are assigned: `C.prototype.m = …`, `C.m = …`.
@@ -271,7 +277,7 @@ impl Session<'_, '_> {
                 found.push(Denoted::Symbol(SymbolRef { file: at.file, symbol }));
             } else if let Some(value) = binding.value {
                 let named = self.denoted_by(value, place);
-                found.extend(named);
+                found.extend(named.iter().cloned());
             }
         }
         found.sort();
@@ -315,7 +321,7 @@ impl Session<'_, '_> {
                     }
                 }
                 if member.outcome == Outcome::Missing && builtins::is_class_member(family, name) {
-                    return Member::external(Set::external(&format!("class#{name}"), &[]));
+                    return Member::external(Set::external(format!("class#{name}"), &[]));
                 }
                 member
             }
@@ -341,14 +347,15 @@ impl Session<'_, '_> {
             Value::Anonymous(file, scope) => {
                 let own = self.members_of_scope(*file, *scope, text);
                 let bases = self.anonymous_bases(*file, *scope);
-                let mut member = self.member_of_set(&bases, text, from, passed);
+                let member = self.member_of_set(&bases, text, from, passed);
                 if own.is_empty() {
                     return member;
                 }
                 // Its own methods join the overloads of its supertype; fields hide.
                 let view = self.shared.names.view;
                 let is_method = |at: &SymbolRef| view.symbol(*at).kind.is_function();
-                member.denoted.retain(|denoted| match denoted {
+                let mut denoted = member.denoted.to_vec();
+                denoted.retain(|denoted| match denoted {
                     Denoted::Symbol(at) => {
                         own.iter().all(is_method)
                             && is_method(at)
@@ -356,9 +363,9 @@ impl Session<'_, '_> {
                     }
                     _ => false,
                 });
-                member.denoted.extend(own.into_iter().map(Denoted::Symbol));
-                member.denoted.sort();
-                Member::found(member.denoted)
+                denoted.extend(own.into_iter().map(Denoted::Symbol));
+                denoted.sort();
+                Member::found(denoted)
             }
             Value::Super(class) => self.along_mro(*class, text, 1),
             Value::TypeParam(owner, at) => {
@@ -368,7 +375,7 @@ impl Session<'_, '_> {
             Value::Function(at) | Value::Bound(at, _) => {
                 let assigned = self.assigned_members(*at, text);
                 if !assigned.is_empty() {
-                    return Member::found(assigned.into_iter().map(Denoted::Symbol).collect());
+                    return Member::found(assigned.into_iter().map(Denoted::Symbol).collect::<Few<Denoted>>());
                 }
                 let exported = self.members_by_exports(*at, text);
                 if !exported.is_empty() {
@@ -383,7 +390,7 @@ impl Session<'_, '_> {
             Value::Symbol(at) => self.member_of_symbol(*at, text),
             Value::Object(file, expr) => self.member_of_object(*file, *expr, text, passed),
             Value::Shape(..) => self.member_of_shape(value, text, from, passed),
-            Value::External(path) => Member::external(Set::one(Value::External(Arc::from(format!("{path}.{name}"))))),
+            Value::External(path) => Member::external(Set::one(Value::External(Name::joined([path, ".", name])))),
             Value::ExternalInstance(class, args) if &**class == "type" && args.len() == 1 => {
                 let classes = self.bounding_classes(&args[0]);
                 self.member_of_set(&classes, text, from, passed)
@@ -429,12 +436,13 @@ impl Session<'_, '_> {
 
     fn member_of_set(&mut self, set: &Set, text: Text, from: FileIdx, passed: u32) -> Member {
         let mut all = Member::none(if set.open { Outcome::Unknown } else { Outcome::Missing });
+        let mut denoted: Vec<Few<Denoted>> = Vec::new();
         for value in set.values() {
             let member = self.member_within(value, text, from, passed + 1);
             match member.outcome {
                 Outcome::Found => {
                     all.outcome = Outcome::Found;
-                    all.denoted.extend(member.denoted);
+                    denoted.push(member.denoted);
                 }
                 Outcome::External if all.outcome != Outcome::Found => {
                     all.outcome = Outcome::External;
@@ -443,8 +451,7 @@ impl Session<'_, '_> {
                 Outcome::External | Outcome::Missing | Outcome::Unknown => {}
             }
         }
-        all.denoted.sort();
-        all.denoted.dedup();
+        all.denoted = united(denoted);
         all
     }
 
@@ -472,7 +479,7 @@ impl Session<'_, '_> {
             }
             let package = format!("{namespace}.{name}");
             let is_package = self.shared.modules.is_java_package(&package);
-            return is_package.then(|| Denoted::Namespace(Arc::from(package))).into_iter().collect();
+            return is_package.then(|| Denoted::Namespace(Name::from(package))).into_iter().collect();
         }
         let target = self.shared.modules.in_namespace(namespace, name);
         target.and_then(crate::graph::exports::denoted_module).into_iter().collect()
@@ -553,7 +560,7 @@ impl Session<'_, '_> {
                     Some(symbol) => Denoted::Symbol(SymbolRef { file, symbol }),
                     None => Denoted::Binding(file, *row),
                 });
-                return Member::found(denoted.collect());
+                return Member::found(denoted.collect::<Few<Denoted>>());
             }
         }
         Member::none(outcome)
@@ -586,9 +593,9 @@ impl Session<'_, '_> {
                 scope: facts.scope(symbol.declared_in).parent.unwrap_or(ScopeId::new(0)),
                 line: u32::MAX,
             };
-            let named = value.map_or_else(Vec::new, |value| self.denoted_by(value, place));
+            let named = value.map_or(Few::None, |value| self.denoted_by(value, place));
             if !named.is_empty() && named.iter().all(|d| matches!(d, Denoted::Symbol(_))) {
-                found.extend(named);
+                found.extend(named.iter().cloned());
             } else {
                 found.push(member);
             }
@@ -685,4 +692,21 @@ pub fn signature_of(qualname: &str) -> &str {
     let start = qualname[..open].rfind('.').map_or(0, |at| at + 1);
     let end = qualname.rfind('#').filter(|at| *at > start).unwrap_or(qualname.len());
     &qualname[start..end]
+}
+
+/// Several lists as one, sorted and unique.
+pub fn united(lists: impl IntoIterator<Item = Few<Denoted>>) -> Few<Denoted> {
+    let mut lists = lists.into_iter();
+    let Some(first) = lists.next() else { return Few::None };
+    let second = lists.next();
+    if first.len() < 2 && second.is_none() {
+        return first;
+    }
+    let mut all = first.to_vec();
+    for list in second.into_iter().chain(lists) {
+        all.extend_from_slice(&list);
+    }
+    all.sort();
+    all.dedup();
+    all.into()
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::facts::model::{ExprId, NameId};
+use crate::graph::few::Few;
 use crate::graph::hashing::HashMap;
 use crate::graph::members::Member;
 use crate::graph::names::Text;
@@ -19,23 +20,34 @@ pub type Callees = (Vec<SymbolRef>, Vec<Value>, Option<Set>);
 #[derive(Default)]
 pub struct Memo {
     pub expressions: Expressions,
-    meanings: HashMap<(Place, NameId, Space), Arc<Meaning>>,
-    members: HashMap<(SymbolRef, Text, usize), Arc<Member>>,
-    java_members: HashMap<(SymbolRef, Text, Space), Arc<[Denoted]>>,
+    meanings: HashMap<(Place, NameId, Space), Meaning>,
+    members: HashMap<(SymbolRef, Text, usize), Member>,
+    java_members: HashMap<(SymbolRef, Text, Space), Few<Denoted>>,
     callees: HashMap<(Place, ExprId), Arc<Callees>>,
-    overloads: HashMap<(Place, ExprId), Arc<[SymbolRef]>>,
+    named_callees: HashMap<(Place, NameId), Arc<Callees>>,
+    overloads: HashMap<(Place, ExprId), Few<SymbolRef>>,
 }
 
 impl Memo {
     /// Empties the tables, and keeps their room for the next file.
     pub fn clear(&mut self) {
-        self.expressions.clear();
-        self.meanings.clear();
-        self.members.clear();
-        self.java_members.clear();
-        self.callees.clear();
-        self.overloads.clear();
+        emptied(&mut self.expressions);
+        emptied(&mut self.meanings);
+        emptied(&mut self.members);
+        emptied(&mut self.java_members);
+        emptied(&mut self.callees);
+        emptied(&mut self.named_callees);
+        emptied(&mut self.overloads);
     }
+}
+
+/// The most room that a table keeps for the next file: beyond it the entries of a small file lie
+/// scattered over more memory than is near.
+const MAX_ROOM: usize = 2_048;
+
+fn emptied<K: Eq + std::hash::Hash, V>(table: &mut HashMap<K, V>) {
+    table.clear();
+    table.shrink_to(MAX_ROOM);
 }
 
 /// What expressions are, by where they stand.
@@ -62,13 +74,15 @@ macro_rules! remembered {
 
 remembered! {
     /// What a name means at a place, its line told only as far as it matters.
-    remembered_meaning in meanings: (Place, NameId, Space) => Arc<Meaning>;
+    remembered_meaning in meanings: (Place, NameId, Space) => Meaning;
     /// What a class has under a name, from a position of its MRO on.
-    remembered_member in members: (SymbolRef, Text, usize) => Arc<Member>;
+    remembered_member in members: (SymbolRef, Text, usize) => Member;
     /// The fields or member types of a Java class and its ancestors.
-    remembered_java_members in java_members: (SymbolRef, Text, Space) => Arc<[Denoted]>;
+    remembered_java_members in java_members: (SymbolRef, Text, Space) => Few<Denoted>;
     /// The methods that a Java callee may mean.
     remembered_callees in callees: (Place, ExprId) => Arc<Callees>;
+    /// The methods that a Java callee's name without a receiver may mean.
+    remembered_named_callees in named_callees: (Place, NameId) => Arc<Callees>;
     /// The overloads that a Java call binds to.
-    remembered_overloads in overloads: (Place, ExprId) => Arc<[SymbolRef]>;
+    remembered_overloads in overloads: (Place, ExprId) => Few<SymbolRef>;
 }

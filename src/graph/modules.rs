@@ -1,29 +1,28 @@
 //! The modules of a view: what each specifier resolves to, and Java's types by package.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 
 use crate::base::dialect::{Dialect, LanguageName};
 use crate::base::path::RepoPath;
 use crate::facts::model::{Import, SymbolId};
 use crate::facts::table::Id;
-use crate::graph::hashing::HashMap;
+use crate::graph::hashing::{HashMap, HashSet};
 use crate::graph::lookups::{Lookup, Lookups};
 use crate::graph::renumber::Renumber;
+use crate::graph::value::Name;
 use crate::lang::java::naming::{Layout, SourcePlace};
 use crate::lang::{python, typescript};
-use crate::view::{FileIdx, SymbolRef, View};
+use crate::view::{FileIdx, SymbolRef, View, ViewFile};
 
 /// What a specifier is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
     File(FileIdx),
     /// A namespace package's folders, or a Java package; see [`Modules::in_namespace`].
-    Namespace(Arc<str>),
+    Namespace(Name),
     /// Outside of the repository, by the name as written.
-    External(Arc<str>),
+    External(Name),
     /// It should be inside and is not there, or it is computed.
     Missing,
 }
@@ -55,9 +54,9 @@ pub struct Modules {
     python: python::naming::Modules,
     ecma: typescript::naming::Resolver,
     /// (package, simple name) → top-level types, sorted.
-    java_types: HashMap<String, BTreeMap<String, Vec<SymbolRef>>>,
+    java_types: HashMap<String, HashMap<String, Vec<SymbolRef>>>,
     /// Every package and its prefixes.
-    java_packages: BTreeSet<String>,
+    java_packages: HashSet<String>,
     java_layout: Layout,
     /// Where each Java file lies; `None` for other languages.
     java_places: Vec<Option<SourcePlace>>,
@@ -73,17 +72,24 @@ impl Modules {
     /// Builds the tables and resolves every import of the view.
     pub fn new(view: &View) -> Self {
         let paths = || view.files.iter().map(|f| &f.path);
+        let (python, (ecma, java_layout)) = rayon::join(
+            || python::naming::Modules::new(paths(), &view.config),
+            || rayon::join(|| typescript::naming::Resolver::new(paths(), &view.config), || Layout::new(&view.config)),
+        );
         let mut modules = Modules {
-            python: python::naming::Modules::new(paths(), &view.config),
-            ecma: typescript::naming::Resolver::new(paths(), &view.config),
+            python,
+            ecma,
             java_types: HashMap::default(),
-            java_packages: BTreeSet::new(),
-            java_layout: Layout::new(&view.config),
-            java_places: vec![None; view.files.len()],
+            java_packages: HashSet::default(),
+            java_layout,
+            java_places: Vec::new(),
             imports: Vec::new(),
             exports: Vec::new(),
             lookups: None,
         };
+        let is_java = |file: &&ViewFile| file.dialect == Dialect::Java;
+        let place = |file: &ViewFile| Some(file).filter(is_java).map(|file| modules.java_layout.place(&file.path));
+        modules.java_places = view.files.par_iter().map(place).collect();
         for file in view.indices() {
             if view.file(file).dialect == Dialect::Java {
                 modules.add_java(view, file);
@@ -191,14 +197,14 @@ impl Modules {
         &self.exports[file.0 as usize][row as usize]
     }
 
-    /// What an import row resolves to (Java: its package or type is found by the linker).
+    /// What an import row resolves to; `Missing` in Java, whose packages and types the linker finds.
     pub fn of_import(&self, file: FileIdx, row: u32) -> &Target {
         &self.imports[file.0 as usize][row as usize]
     }
 
-    fn import(&self, file: &crate::view::ViewFile, import: &Import) -> Target {
+    fn import(&self, file: &ViewFile, import: &Import) -> Target {
         let text = file.facts.text(import.module);
-        if import.module.is_none() && import.level == 0 {
+        if (import.module.is_none() && import.level == 0) || file.dialect == Dialect::Java {
             return Target::Missing;
         }
         self.resolve(&file.path, file.dialect, import.level, text)
@@ -214,16 +220,16 @@ impl Modules {
     fn resolve(&self, from: &RepoPath, dialect: Dialect, level: u32, text: &str) -> Target {
         match Family::of(dialect) {
             Family::Python => match self.python.resolve(from, level, text) {
-                python::naming::Module::External(_) => Target::External(Arc::from(text)),
+                python::naming::Module::External(_) => Target::External(Name::of(text)),
                 module => python_target(module),
             },
             Family::Ecma => match self.ecma.resolve(from, text) {
                 typescript::naming::Resolution::File(file) => Target::File(FileIdx(file)),
-                typescript::naming::Resolution::External(_) => Target::External(Arc::from(text)),
+                typescript::naming::Resolution::External(_) => Target::External(Name::of(text)),
                 typescript::naming::Resolution::Missing => Target::Missing,
             },
-            Family::Java if self.java_packages.contains(text) => Target::Namespace(Arc::from(text)),
-            Family::Java => Target::External(Arc::from(text)),
+            Family::Java if self.java_packages.contains(text) => Target::Namespace(Name::of(text)),
+            Family::Java => Target::External(Name::of(text)),
         }
     }
 
@@ -303,8 +309,10 @@ impl Modules {
     fn add_java(&mut self, view: &View, file: FileIdx) {
         let facts = view.facts(file);
         let package = java_package(view, file);
-        self.java_places[file.0 as usize] = Some(self.java_layout.place(&view.file(file).path));
-        let types = self.java_types.entry(package.to_string()).or_default();
+        if !self.java_types.contains_key(package) {
+            self.java_types.insert(package.to_string(), HashMap::default());
+        }
+        let Some(types) = self.java_types.get_mut(package) else { return };
         for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
             if symbol.parent == Some(SymbolId::new(0)) && symbol.kind.is_class() {
                 let at = SymbolRef { file, symbol: SymbolId::new(row) };
@@ -312,7 +320,8 @@ impl Modules {
             }
         }
         let mut prefix = package;
-        while self.java_packages.insert(prefix.to_string()) {
+        while !self.java_packages.contains(prefix) {
+            self.java_packages.insert(prefix.to_string());
             prefix = prefix.rsplit_once('.').map_or("", |(prefix, _)| prefix);
         }
     }
@@ -329,9 +338,9 @@ fn python_target(module: python::naming::Module) -> Target {
         python::naming::Module::File(file) => Target::File(FileIdx(file)),
         python::naming::Module::Namespace(folders) => {
             let folders: Vec<&str> = folders.iter().map(RepoPath::as_str).collect();
-            Target::Namespace(Arc::from(folders.join(&BETWEEN.to_string())))
+            Target::Namespace(Name::from(folders.join(&BETWEEN.to_string())))
         }
-        python::naming::Module::External(name) => Target::External(Arc::from(name)),
+        python::naming::Module::External(name) => Target::External(Name::from(name)),
         python::naming::Module::Missing => Target::Missing,
     }
 }

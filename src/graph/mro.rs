@@ -5,9 +5,8 @@ use crate::graph::generics::{Env, substitute_all};
 use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::value::{Set, Value, no_args};
+use crate::graph::value::{Args, Set, Value, no_args};
 use crate::view::SymbolRef;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Session<'_, '_> {
@@ -71,7 +70,7 @@ impl Session<'_, '_> {
     pub fn solve_mro(&mut self, class: SymbolRef) -> Arc<[Base]> {
         let params = self.class_params(class);
         let own: Vec<Set> = params.iter().map(|(owner, at)| Set::one(Value::TypeParam(*owner, *at))).collect();
-        let head = Base::Class(class, Arc::from(own));
+        let head = Base::Class(class, Args::from(own));
         let bases = self.bases(Query::Bases(class));
         let mut lines: Vec<Vec<Base>> = Vec::new();
         for base in bases.iter() {
@@ -90,9 +89,12 @@ impl Session<'_, '_> {
         let is_python = Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Python;
         let merged = if is_python { c3(&lines, &bases) } else { None };
         let rest = merged.unwrap_or_else(|| lines.into_iter().flatten().collect());
-        let mut seen = BTreeSet::from([key_of(&head)]);
         let mut mro = vec![head];
-        mro.extend(rest.into_iter().filter(|base| seen.insert(key_of(base))));
+        for base in rest {
+            if !mro.iter().any(|known| key_of(known) == key_of(&base)) {
+                mro.push(base);
+            }
+        }
         mro.into()
     }
 }
@@ -106,11 +108,11 @@ fn in_terms_of(base: &Base, env: &Env) -> Base {
 }
 
 /// What tells bases apart: the class, whatever its arguments.
-fn key_of(base: &Base) -> (u8, Option<SymbolRef>, Arc<str>) {
+fn key_of(base: &Base) -> (Option<SymbolRef>, Option<&str>) {
     match base {
-        Base::Class(at, _) => (0, Some(*at), Arc::from("")),
-        Base::External(name, _) => (1, None, name.clone()),
-        Base::Unknown => (2, None, Arc::from("")),
+        Base::Class(at, _) => (Some(*at), None),
+        Base::External(name, _) => (None, Some(name)),
+        Base::Unknown => (None, None),
     }
 }
 
@@ -130,9 +132,8 @@ fn c3(lines: &[Vec<Base>], bases: &[Base]) -> Option<Vec<Base>> {
             let in_tail = queues.iter().any(|q| q.iter().skip(1).any(|b| key_of(b) == key));
             (!in_tail).then(|| head.clone())
         })?;
-        let key = key_of(&candidate);
         for queue in &mut queues {
-            if queue.front().is_some_and(|b| key_of(b) == key) {
+            if queue.front().is_some_and(|b| key_of(b) == key_of(&candidate)) {
                 queue.pop_front();
             }
         }

@@ -10,6 +10,7 @@ use crate::facts::table::Id;
 use crate::graph::file_names::{FileCode, FileNames, rows};
 use crate::graph::hashing::HashSet;
 use crate::graph::renumber::Renumber;
+use crate::graph::scope::Space;
 use crate::graph::texts::Texts;
 use crate::view::{FileIdx, SymbolRef, View};
 
@@ -34,7 +35,14 @@ pub struct NameTables {
     /// What ECMAScript declares for all files: `declare global`, declaration files that are no
     /// modules. Sorted by text and symbol.
     globals: Vec<(Text, SymbolRef)>,
+    /// By text, which kinds of members of Java's classes had it when the tables were made.
+    java_members: Vec<u8>,
 }
+
+/// Some class of Java has a type of that name as a member.
+const MEMBER_TYPE: u8 = 1;
+/// Some class of Java has a field or type of that name as a member.
+const MEMBER_VALUE: u8 = 2;
 
 /// What of the tables of all files a changed file has changed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,7 +94,13 @@ impl NameTables {
             table
         };
         let (members, globals) = (table(members), table(ambient_globals));
-        NameTables { texts, files, members, globals }
+        let mut java_members = vec![0; texts.n_texts()];
+        for (text, at) in &members {
+            let symbol = view.symbol(*at);
+            let is_type = if symbol.kind.is_class() { MEMBER_TYPE } else { 0 };
+            java_members[text.0 as usize] |= if symbol.kind.is_function() { 0 } else { is_type | MEMBER_VALUE };
+        }
+        NameTables { texts, files, members, globals, java_members }
     }
 
     /// Records which texts are looked for, so that [`NameTables::replace`] can tell.
@@ -236,6 +250,16 @@ impl<'v> Names<'v> {
     /// The ambient declarations of that name, sorted.
     pub fn globals_named(&self, text: Text) -> Vec<SymbolRef> {
         rows(&self.tables.globals, text, |row| row.0).iter().map(|row| row.1).collect()
+    }
+
+    /// Whether some class of Java may have a member of that name that is no method. Of tables that
+    /// have taken changed files in nothing of the kind is known.
+    pub fn is_java_member(&self, text: Text, space: Space) -> bool {
+        let kind = match space {
+            Space::Type => MEMBER_TYPE,
+            Space::Value => MEMBER_VALUE,
+        };
+        self.tables.java_members[text.0 as usize] & kind > 0
     }
 
     /// The members of that name in the whole view, sorted.

@@ -256,7 +256,9 @@ impl Alignment {
             | Query::Alias(_)
             | Query::Bases(_)
             | Query::Mro(_)
-            | Query::This(_) => true,
+            | Query::This(_)
+            | Query::Member(..)
+            | Query::Types(_) => true,
             Query::Binding(_, row) => row < self.n_bindings,
             Query::Param(..) => self.same_params,
             Query::Lambda(_, scope) => scope.index() < self.n_scopes,

@@ -3,23 +3,22 @@
 //!
 //! What is not known of an argument's type decides nothing: candidates that differ there stay.
 
-use std::sync::Arc;
-
 use crate::facts::model::{ExprId, ParamKind, SymbolFlags, SymbolKind, Visibility};
+use crate::graph::few::Few;
 use crate::graph::java_library::{field_of_outside, library_class};
 use crate::graph::java_subtypes::Fit;
 use crate::graph::members::signature_of;
 use crate::graph::modules::java_package;
 use crate::graph::queries::{Base, Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Args, Set, Value};
 use crate::view::SymbolRef;
 
 /// A candidate with the types of its parameters.
 #[derive(Clone, Debug)]
 struct Candidate {
     at: SymbolRef,
-    params: Vec<Set>,
+    params: Args,
     variadic: bool,
 }
 
@@ -45,28 +44,23 @@ impl Session<'_, '_> {
     /// Of overloads those that a call binds to; several when what is known does not decide.
     ///
     /// `candidates` are always those that the call itself names.
-    pub fn pick_overload(&mut self, candidates: &[SymbolRef], expr: ExprId, place: Place) -> Arc<[SymbolRef]> {
-        self.remembered_overloads((place, expr), |session| {
-            let args = session.java_args(expr, place);
-            session.pick_by_args(candidates, &args, place).into()
-        })
+    pub fn pick_overload(&mut self, candidates: &[SymbolRef], expr: ExprId, place: Place) -> Few<SymbolRef> {
+        self.remembered_overloads((place, expr), |session| session.pick(candidates, expr, place).into())
     }
 
-    /// As `pick_overload`, by the arguments' values.
-    fn pick_by_args(&mut self, candidates: &[SymbolRef], args: &[Set], place: Place) -> Vec<SymbolRef> {
-        let all: Vec<Candidate> = candidates.iter().map(|at| self.candidate(*at)).collect();
-        let may: Vec<Candidate> = all
-            .into_iter()
-            .filter(|c| c.params.len() == args.len() || (c.variadic && args.len() + 1 >= c.params.len()))
-            .filter(|c| self.is_accessible(c.at, place))
-            .collect();
+    /// As `pick_overload`. Types are asked for only where the number of arguments leaves a choice.
+    fn pick(&mut self, candidates: &[SymbolRef], expr: ExprId, place: Place) -> Vec<SymbolRef> {
+        let n_args = self.n_java_args(expr, place);
+        let may = candidates.iter().copied();
+        let may: Vec<SymbolRef> = may.filter(|at| self.takes(*at, n_args) && self.is_accessible(*at, place)).collect();
         // An ancestor from outside may have the overload that fits.
         let outside = candidates.first().is_some_and(|at| self.may_be_outside(*at));
         if may.len() < 2 && !outside {
-            return may.into_iter().map(|c| c.at).collect();
+            return may;
         }
-        let args: Vec<Set> = args.iter().map(constant_types).collect();
+        let args: Vec<Set> = self.java_args(expr, place).iter().map(constant_types).collect();
         let args = args.as_slice();
+        let may: Vec<Candidate> = may.into_iter().map(|at| self.candidate(at)).collect();
         for phase in [Phase::Strict, Phase::Loose, Phase::Variable] {
             let applicable: Vec<Candidate> =
                 may.iter().filter(|c| self.is_applicable(c, args, phase, place)).cloned().collect();
@@ -80,6 +74,22 @@ impl Session<'_, '_> {
         // Nothing fits: a type was misjudged, and only the number of arguments is sure.
         let exact: Vec<SymbolRef> = may.iter().filter(|c| c.params.len() == args.len()).map(|c| c.at).collect();
         if exact.is_empty() { may.into_iter().map(|c| c.at).collect() } else { exact }
+    }
+
+    /// Whether a method can be given so many arguments.
+    fn takes(&self, at: SymbolRef, n_args: usize) -> bool {
+        let n_params = self.n_params(at);
+        let symbol = self.shared.names.view.symbol(at);
+        n_params == n_args || (symbol.flags.has(SymbolFlags::VARIADIC) && n_args + 1 >= n_params)
+    }
+
+    /// The number of a method's parameters.
+    fn n_params(&self, at: SymbolRef) -> usize {
+        let facts = self.shared.names.view.facts(at.file);
+        match facts.symbol(at.symbol).scope {
+            Some(scope) => facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).count(),
+            None => parameter_names(self.shared.names.view.qualname(at)).count(),
+        }
     }
 
     /// Whether code at a place may call a method (JLS 6.6); protected ones are taken to be.
@@ -108,23 +118,24 @@ impl Session<'_, '_> {
     }
 
     /// The types of a method's parameters.
-    pub fn param_types(&mut self, at: SymbolRef) -> Vec<Set> {
-        self.candidate(at).params
+    pub fn param_types(&mut self, at: SymbolRef) -> Args {
+        self.types(Query::Types(at))
+    }
+
+    /// Solves `Types`.
+    pub fn solve_types(&mut self, at: SymbolRef) -> Args {
+        let facts = self.shared.names.view.facts(at.file);
+        let Some(scope) = facts.symbol(at.symbol).scope else {
+            return (0..self.n_params(at)).map(|_| Set::unknown()).collect();
+        };
+        let place = Place { file: at.file, scope, line: u32::MAX };
+        let types = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).map(|p| p.ty);
+        types.map(|ty| ty.map_or_else(Set::unknown, |ty| self.type_value(ty, place))).collect()
     }
 
     fn candidate(&mut self, at: SymbolRef) -> Candidate {
-        let facts = self.shared.names.view.facts(at.file);
-        let symbol = facts.symbol(at.symbol);
-        let variadic = symbol.flags.has(SymbolFlags::VARIADIC);
-        let Some(scope) = symbol.scope else {
-            let n = parameter_names(self.shared.names.view.qualname(at)).len();
-            return Candidate { at, params: vec![Set::unknown(); n], variadic };
-        };
-        let place = Place { file: at.file, scope, line: u32::MAX };
-        let types: Vec<_> = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).map(|p| p.ty).collect();
-        let params =
-            types.into_iter().map(|ty| ty.map_or_else(Set::unknown, |ty| self.type_value(ty, place))).collect();
-        Candidate { at, params, variadic }
+        let variadic = self.shared.names.view.symbol(at).flags.has(SymbolFlags::VARIADIC);
+        Candidate { at, params: self.param_types(at), variadic }
     }
 
     fn is_applicable(&mut self, candidate: &Candidate, args: &[Set], phase: Phase, place: Place) -> bool {
@@ -240,9 +251,7 @@ fn element_of(set: &Set) -> Set {
 }
 
 /// The erased parameter types in a method's qualname.
-pub fn parameter_names(qualname: &str) -> Vec<&str> {
-    let signature = signature_of(qualname);
-    let Some((_, rest)) = signature.split_once('(') else { return Vec::new() };
-    let inside = rest.strip_suffix(')').unwrap_or(rest);
-    if inside.is_empty() { Vec::new() } else { inside.split(',').collect() }
+pub fn parameter_names(qualname: &str) -> impl Iterator<Item = &str> + Clone {
+    let inside = signature_of(qualname).split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
+    inside.split(',').filter(move |_| !inside.is_empty())
 }

@@ -8,6 +8,7 @@ use crate::facts::table::Id;
 use crate::graph::edge::{EdgeKind, Layer, Strategy};
 use crate::graph::link::{Linker, Site};
 use crate::graph::modules::Family;
+use crate::graph::overloads::parameter_names;
 use crate::graph::queries::{Base, Denoted, Query};
 use crate::view::SymbolRef;
 
@@ -110,8 +111,12 @@ impl crate::graph::queries::Session<'_, '_> {
         if self.same_signature(one, other) {
             return true;
         }
-        let mine = crate::graph::overloads::parameter_names(view.qualname(one));
-        let theirs = crate::graph::overloads::parameter_names(view.qualname(other));
+        let mine = parameter_names(view.qualname(one));
+        let theirs = parameter_names(view.qualname(other));
+        let n_params = mine.clone().count();
+        if n_params == 0 || n_params != theirs.clone().count() {
+            return false;
+        }
         let facts = view.facts(other.file);
         let owner = view.symbol(other).parent;
         let is_param = |name: &str| {
@@ -119,8 +124,6 @@ impl crate::graph::queries::Session<'_, '_> {
                 (Some(p.owner) == owner || p.owner == other.symbol) && facts.name(p.name) == name.trim_end_matches("[]")
             })
         };
-        mine.len() == theirs.len()
-            && mine.iter().zip(&theirs).all(|(a, b)| a == b || is_param(b) || *b == "Object")
-            && !mine.is_empty()
+        mine.zip(theirs).all(|(a, b)| a == b || is_param(b) || b == "Object")
     }
 }

@@ -1,14 +1,12 @@
 //! Python's protocols: what iterating, entering, unpacking and reading a descriptor give.
 
-use std::sync::Arc;
-
 use crate::facts::model::SymbolKind;
 use crate::graph::builtins;
 use crate::graph::members::Outcome;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Name, Set, Value, no_args};
 use crate::view::SymbolRef;
 
 impl Session<'_, '_> {
@@ -23,7 +21,7 @@ impl Session<'_, '_> {
             }
             // Iterating over an enum gives its members.
             Value::Class(class) if self.shared.names.view.symbol(*class).kind == SymbolKind::Enum => {
-                Set::one(Value::Instance(*class, Arc::from([])))
+                Set::one(Value::Instance(*class, no_args()))
             }
             _ => builtins::element(family, value),
         })
@@ -124,7 +122,7 @@ impl Session<'_, '_> {
                 }
                 None => Set::unknown(),
             },
-            Value::External(_) | Value::ExternalInstance(..) => Set::one(Value::External(Arc::from("entered"))),
+            Value::External(_) | Value::ExternalInstance(..) => Set::one(Value::External(Name::Known("entered"))),
             _ => Set::unknown(),
         })
     }

@@ -10,14 +10,16 @@ use std::sync::Arc;
 use crate::base::reads;
 use crate::facts::model::{ExprId, ScopeId};
 use crate::graph::answers::{Answers, Inputs, Known};
+use crate::graph::few::Few;
 use crate::graph::hashing::HashMap;
+use crate::graph::members::Member;
 use crate::graph::memo::{Expressions, Memo};
 use crate::graph::modules::Modules;
 use crate::graph::names::{NameTables, Names, Text};
 use crate::graph::scope::Place;
 use crate::graph::solve;
-use crate::graph::value::Set;
-use crate::view::{FileIdx, SymbolRef};
+use crate::graph::value::{Args, Name, Set};
+use crate::view::{FileIdx, SymbolRef, View};
 
 /// A query. Ordered, so that cycles are solved in sorted rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +48,10 @@ pub enum Query {
     Mro(SymbolRef),
     /// What `this` is inside of a function.
     This(SymbolRef),
+    /// What a class has under a name, from a position of its MRO on.
+    Member(SymbolRef, Text, u32),
+    /// What the parameters of a Java method are declared to take.
+    Types(SymbolRef),
 }
 
 /// What a name denotes, before evaluation.
@@ -53,8 +59,8 @@ pub enum Query {
 pub enum Denoted {
     Symbol(SymbolRef),
     Module(FileIdx),
-    Namespace(Arc<str>),
-    External(Arc<str>),
+    Namespace(Name),
+    External(Name),
     /// A binding row without a symbol.
     Binding(FileIdx, u32),
     /// An exported expression without a name: an export row.
@@ -68,9 +74,9 @@ pub enum Denoted {
 /// A class in an MRO with its type arguments in terms of the class asked about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Base {
-    Class(SymbolRef, Arc<[Set]>),
+    Class(SymbolRef, Args),
     /// An ancestor from outside.
-    External(Arc<str>, Arc<[Set]>),
+    External(Name, Args),
     /// An ancestor that could not be found out.
     Unknown,
 }
@@ -79,8 +85,10 @@ pub enum Base {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Values(Set),
-    Denoted(Arc<[Denoted]>),
+    Denoted(Few<Denoted>),
     Bases(Arc<[Base]>),
+    Types(Args),
+    Member(Member),
 }
 
 impl Query {
@@ -98,15 +106,19 @@ impl Query {
             | Query::Alias(at)
             | Query::Bases(at)
             | Query::Mro(at)
-            | Query::This(at) => at.file,
+            | Query::This(at)
+            | Query::Member(at, ..)
+            | Query::Types(at) => at.file,
         }
     }
 
     /// The answer that knows nothing, from which cycles start.
     fn unknown(self) -> Answer {
         match self {
-            Query::Export(..) | Query::Global(..) | Query::Import(..) => Answer::Denoted(Arc::from([])),
+            Query::Export(..) | Query::Global(..) | Query::Import(..) => Answer::Denoted(Few::None),
             Query::Bases(_) | Query::Mro(_) => Answer::Bases(Arc::from([])),
+            Query::Types(_) => Answer::Types(Args::default()),
+            Query::Member(..) => Answer::Member(Member::unknown()),
             Query::Symbol(_)
             | Query::Binding(..)
             | Query::Param(..)
@@ -133,9 +145,16 @@ pub struct Shared<'v> {
 }
 
 impl<'v> Shared<'v> {
+    /// The tables of a view, made on the threads of the pool around.
+    pub fn of(view: &'v View) -> Self {
+        let (names, modules) = rayon::join(|| Names::new(view), || Modules::new(view));
+        Shared::new(names, modules)
+    }
+
     /// Wraps the tables of a view.
     pub fn new(names: Names<'v>, modules: Modules) -> Self {
-        Shared::with(names, modules, Answers::new(false))
+        let answers = Answers::new(names.view);
+        Shared::with(names, modules, answers)
     }
 
     /// Wraps the tables of a view with answers that hold for it.
@@ -269,15 +288,15 @@ impl<'s, 'v> Session<'s, 'v> {
     pub fn values(&mut self, query: Query) -> Set {
         match self.ask(query) {
             Answer::Values(set) => set,
-            Answer::Denoted(_) | Answer::Bases(_) => Set::unknown(),
+            Answer::Denoted(_) | Answer::Bases(_) | Answer::Types(_) | Answer::Member(_) => Set::unknown(),
         }
     }
 
     /// Asks what a name denotes.
-    pub fn denoted(&mut self, query: Query) -> Arc<[Denoted]> {
+    pub fn denoted(&mut self, query: Query) -> Few<Denoted> {
         match self.ask(query) {
             Answer::Denoted(denoted) => denoted,
-            Answer::Values(_) | Answer::Bases(_) => Arc::from([]),
+            Answer::Values(_) | Answer::Bases(_) | Answer::Types(_) | Answer::Member(_) => Few::None,
         }
     }
 
@@ -285,7 +304,27 @@ impl<'s, 'v> Session<'s, 'v> {
     pub fn bases(&mut self, query: Query) -> Arc<[Base]> {
         match self.ask(query) {
             Answer::Bases(bases) => bases,
-            Answer::Values(_) | Answer::Denoted(_) => Arc::from([]),
+            Answer::Values(_) | Answer::Denoted(_) | Answer::Types(_) | Answer::Member(_) => Arc::from([]),
+        }
+    }
+
+    /// Asks for the types of parameters.
+    pub fn types(&mut self, query: Query) -> Args {
+        match self.ask(query) {
+            Answer::Types(types) => types,
+            Answer::Values(_) | Answer::Denoted(_) | Answer::Bases(_) | Answer::Member(_) => Args::default(),
+        }
+    }
+
+    /// What a class has under a name, from a position of its MRO on; all files ask for it alike.
+    pub fn member_along_mro(&mut self, class: SymbolRef, text: Text, from: usize) -> Member {
+        // Within a query it is a part of that one.
+        if !self.frames.is_empty() {
+            return self.find_along_mro(class, text, from);
+        }
+        match self.ask(Query::Member(class, text, from as u32)) {
+            Answer::Member(member) => member,
+            Answer::Values(_) | Answer::Denoted(_) | Answer::Bases(_) | Answer::Types(_) => Member::unknown(),
         }
     }
 

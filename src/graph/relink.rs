@@ -55,7 +55,7 @@ impl Linked {
         names.record();
         let mut modules = Modules::new(&view);
         modules.record();
-        let shared = Shared::with(Names::with(&view, names), modules, Answers::new(true));
+        let shared = Shared::with(Names::with(&view, names), modules, Answers::tracked());
         let files: Vec<FileIdx> = view.indices().collect();
         let links: Vec<(FileLink, Inputs)> = files.par_iter().map(|file| link_tracked(&view, &shared, *file)).collect();
         let guessed = guess_all(&shared, &uses(&links), |file| &links[file.0 as usize].0);

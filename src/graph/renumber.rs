@@ -7,6 +7,7 @@ use crate::base::reads::Read;
 use crate::graph::answers::{Inputs, Known};
 use crate::graph::edge::{Edge, FileUse, Unproved};
 use crate::graph::link::FileLink;
+use crate::graph::members::Member;
 use crate::graph::modules::Target;
 use crate::graph::queries::{Answer, Base, Denoted, Query};
 use crate::graph::value::{Set, Value};
@@ -62,6 +63,8 @@ impl Renumber {
             Query::Bases(at) => Query::Bases(self.symbol(at)?),
             Query::Mro(at) => Query::Mro(self.symbol(at)?),
             Query::This(at) => Query::This(self.symbol(at)?),
+            Query::Member(at, text, from) => Query::Member(self.symbol(at)?, text, from),
+            Query::Types(at) => Query::Types(self.symbol(at)?),
         })
     }
 
@@ -102,6 +105,15 @@ impl Renumber {
                 Answer::Denoted(denoted.iter().map(|d| self.denoted(d)).collect::<Option<_>>()?)
             }
             Answer::Bases(bases) => Answer::Bases(bases.iter().map(|base| self.base(base)).collect::<Option<_>>()?),
+            Answer::Types(types) => Answer::Types(self.sets(types)?.into()),
+            Answer::Member(member) => Answer::Member(Member {
+                outcome: member.outcome,
+                denoted: member.denoted.iter().map(|d| self.denoted(d)).collect::<Option<_>>()?,
+                values: match &member.values {
+                    Some(set) => Some(self.set(set)?),
+                    None => None,
+                },
+            }),
         };
         Some(Known { answer, height: known.height })
     }

@@ -158,7 +158,7 @@ impl Session<'_, '_> {
                 Outcome::Unknown => worst = Some(Receiver::Unknown),
             }
         }
-        self.in_space(&mut denoted, space);
+        let denoted = self.in_space(denoted.into(), space);
         let mut targets = symbols_of(&denoted, strategy);
         targets.missing = match (targets.symbols.is_empty(), receivers.open) {
             (false, false) => None,

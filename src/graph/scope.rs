@@ -1,10 +1,10 @@
 //! Names in scopes: which declarations a name means where it stands, by each language's rules.
 
-use std::sync::Arc;
-
 use crate::facts::model::{Branch, NameId, Origin, ScopeId, ScopeKind, SymbolFlags, SymbolId, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::builtins;
+use crate::graph::few::Few;
+use crate::graph::members::united;
 use crate::graph::modules::Family;
 use crate::graph::names::{Decl, Text, in_scope};
 use crate::graph::queries::{Denoted, Query, Session};
@@ -29,7 +29,7 @@ pub enum Space {
 /// What a name means.
 #[derive(Clone, Debug, Default)]
 pub struct Meaning {
-    pub denoted: Vec<Denoted>,
+    pub denoted: Few<Denoted>,
     /// Whether an import leads to it.
     pub imported: bool,
     /// Whether some declaration was found, even if it leads nowhere.
@@ -43,59 +43,55 @@ impl Session<'_, '_> {
         let mut meaning = Meaning::default();
         let Some((scope, decls)) = self.declarations(place, name, space) else {
             if let Some(param) = self.type_param(place.file, place.scope, name) {
-                return Meaning { denoted: vec![param], imported: false, declared: true };
+                return Meaning { denoted: Few::One(param), imported: false, declared: true };
             }
             if Family::of(self.shared.names.view.facts(place.file).dialect) == Family::Ecma {
                 let text = self.shared.names.text(place.file, name);
                 let global = self.denoted(Query::Global(place.file, text)).to_vec();
-                meaning.denoted = self.only_in_space(global, space);
+                meaning.denoted = self.only_in_space(global, space).into();
             }
             return meaning;
         };
         if space == Space::Type
             && let Some(param) = self.type_param_within(place.file, place.scope, scope, name)
         {
-            return Meaning { denoted: vec![param], imported: false, declared: true };
+            return Meaning { denoted: Few::One(param), imported: false, declared: true };
         }
         meaning.declared = true;
-        for decl in self.reaching(place, scope, decls) {
-            match decl {
-                Decl::Symbol(row) => meaning
-                    .denoted
-                    .push(Denoted::Symbol(SymbolRef { file: place.file, symbol: SymbolId::new(row as usize) })),
-                Decl::Param(row) => meaning.denoted.push(Denoted::Param(place.file, row)),
-                Decl::Binding(row) => {
-                    let binding = &self.shared.names.view.facts(place.file).bindings[row as usize];
-                    // A function expression's own name, inside of it.
-                    meaning.denoted.push(match binding.symbol {
-                        Some(symbol) if binding.value.is_none() => {
-                            Denoted::Symbol(SymbolRef { file: place.file, symbol })
-                        }
-                        _ => Denoted::Binding(place.file, row),
-                    });
-                }
-                Decl::Import(row) => {
-                    meaning.imported = true;
-                    meaning.denoted.extend(self.denoted(Query::Import(place.file, row)).iter().cloned());
-                }
+        let reaching = self.reaching(place, scope, decls);
+        let lists = reaching.iter().map(|decl| match *decl {
+            Decl::Symbol(row) => {
+                Few::One(Denoted::Symbol(SymbolRef { file: place.file, symbol: SymbolId::new(row as usize) }))
             }
-        }
-        meaning.denoted.sort();
-        meaning.denoted.dedup();
-        self.in_space(&mut meaning.denoted, space);
+            Decl::Param(row) => Few::One(Denoted::Param(place.file, row)),
+            Decl::Binding(row) => {
+                let binding = &self.shared.names.view.facts(place.file).bindings[row as usize];
+                // A function expression's own name, inside of it.
+                Few::One(match binding.symbol {
+                    Some(symbol) if binding.value.is_none() => Denoted::Symbol(SymbolRef { file: place.file, symbol }),
+                    _ => Denoted::Binding(place.file, row),
+                })
+            }
+            Decl::Import(row) => {
+                meaning.imported = true;
+                self.denoted(Query::Import(place.file, row))
+            }
+        });
+        let denoted = united(lists);
+        meaning.denoted = self.in_space(denoted, space);
         meaning
     }
 
     /// Solves `Global`: of ambient declarations in several files those that lie nearest. None for
     /// what the language or its runtimes bring.
-    pub fn solve_global(&self, file: FileIdx, text: Text) -> Arc<[Denoted]> {
+    pub fn solve_global(&self, file: FileIdx, text: Text) -> Few<Denoted> {
         let view = self.shared.names.view;
         let known = self.shared.names.str(text);
         let found = self.shared.names.globals_named(text);
         let builtin =
             builtins::global(Family::Ecma, known).is_some() || builtins::named_type(Family::Ecma, known, &[]).is_some();
         if found.is_empty() || builtin {
-            return Arc::from([]);
+            return Few::None;
         }
         let near = view.file(file).path.as_str();
         let shared = |at: &SymbolRef| {
@@ -123,7 +119,10 @@ impl Session<'_, '_> {
     }
 
     /// Of symbols that share a name, keeps those of the wanted space where there are any.
-    pub fn in_space(&self, denoted: &mut Vec<Denoted>, space: Space) {
+    pub fn in_space(&self, denoted: Few<Denoted>, space: Space) -> Few<Denoted> {
+        if denoted.len() < 2 {
+            return denoted;
+        }
         let is_type_only = |d: &Denoted| match d {
             Denoted::Symbol(at) => {
                 use crate::facts::model::SymbolKind::{Interface, TypeAlias};
@@ -139,14 +138,16 @@ impl Session<'_, '_> {
             _ => false,
         };
         match space {
-            Space::Value if denoted.iter().any(|d| !is_type_only(d)) => denoted.retain(|d| !is_type_only(d)),
-            Space::Type if denoted.iter().any(is_type) => denoted.retain(is_type),
-            Space::Value | Space::Type => {}
+            Space::Value if denoted.iter().any(|d| !is_type_only(d)) => {
+                denoted.iter().filter(|d| !is_type_only(d)).cloned().collect()
+            }
+            Space::Type if denoted.iter().any(is_type) => denoted.iter().filter(|d| is_type(d)).cloned().collect(),
+            Space::Value | Space::Type => denoted,
         }
     }
 
     /// The scope that declares a name as seen from a place, with its declarations.
-    fn declarations(&self, place: Place, name: NameId, space: Space) -> Option<(ScopeId, Vec<Decl>)> {
+    fn declarations(&self, place: Place, name: NameId, space: Space) -> Option<(ScopeId, Few<Decl>)> {
         let view = self.shared.names.view;
         let facts = view.facts(place.file);
         let table = self.shared.names.file(place.file);
@@ -171,16 +172,15 @@ impl Session<'_, '_> {
             };
             innermost &= family == Family::Python && row.kind == ScopeKind::Comprehension;
             if visible {
-                let mut decls: Vec<Decl> = in_scope(named, scope).collect();
-                if family == Family::Python && row.kind == ScopeKind::Class {
-                    decls.retain(|decl| self.is_bound_in_class(place, *decl));
-                }
-                if space == Space::Type && family != Family::Python {
-                    decls.retain(|decl| !matches!(decl, Decl::Param(_)));
-                }
-                if family == Family::Java && row.kind == ScopeKind::Class {
-                    decls.retain(|decl| matches!(decl, Decl::Symbol(s) if facts.symbols[*s as usize].kind.is_class()));
-                }
+                let is_meant = |decl: &Decl| match (family, row.kind, decl) {
+                    (Family::Python, ScopeKind::Class, _) => self.is_bound_in_class(place, *decl),
+                    (Family::Python, ..) => true,
+                    (_, _, Decl::Param(_)) if space == Space::Type => false,
+                    (Family::Java, ScopeKind::Class, Decl::Symbol(row)) => facts.symbols[*row as usize].kind.is_class(),
+                    (Family::Java, ScopeKind::Class, _) => false,
+                    _ => true,
+                };
+                let decls: Few<Decl> = in_scope(named, scope).filter(is_meant).collect();
                 let origin = |decl: &Decl| match decl {
                     Decl::Binding(row) => Some(facts.bindings[*row as usize].origin),
                     _ => None,
@@ -235,8 +235,12 @@ impl Session<'_, '_> {
     /// Of a scope's declarations of one name those whose value may arrive at the place: in the
     /// same scope the last certain one above it and what follows; from elsewhere the last
     /// certain one and what follows. Symbols stand for their bindings.
-    fn reaching(&self, place: Place, scope: ScopeId, decls: Vec<Decl>) -> Vec<Decl> {
+    fn reaching(&self, place: Place, scope: ScopeId, decls: Few<Decl>) -> Few<Decl> {
         let facts = self.shared.names.view.facts(place.file);
+        if let [only] = &*decls {
+            let is_gone = matches!(only, Decl::Binding(row) if facts.bindings[*row as usize].origin == Origin::Delete);
+            return if is_gone { Few::None } else { decls };
+        }
         let family = Family::of(facts.dialect);
         let mut rows: Vec<(u32, bool, Decl)> = Vec::new();
         // `const x = require("m")` declares by its import; the constant is only its form.
@@ -290,7 +294,7 @@ impl Session<'_, '_> {
         // Java: of pattern variables of one name the last one above is meant.
         if family == Family::Java && place.line != u32::MAX {
             let above = rows.iter().rposition(|(line, ..)| *line <= place.line).unwrap_or(0);
-            return vec![rows[above].2];
+            return Few::One(rows[above].2);
         }
         let same_function = self.function_scope(place.file, place.scope) == self.function_scope(place.file, scope);
         if same_function && family == Family::Python {

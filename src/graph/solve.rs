@@ -17,5 +17,7 @@ pub fn solve(session: &mut Session<'_, '_>, query: Query) -> Answer {
         Query::Bases(at) => Answer::Bases(session.solve_bases(at)),
         Query::Mro(at) => Answer::Bases(session.solve_mro(at)),
         Query::This(at) => Answer::Values(session.solve_this(at)),
+        Query::Member(class, text, from) => Answer::Member(session.find_along_mro(class, text, from as usize)),
+        Query::Types(at) => Answer::Types(session.solve_types(at)),
     }
 }

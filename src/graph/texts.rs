@@ -7,6 +7,8 @@ use std::sync::RwLock;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
+use crate::facts::model::NameId;
+use crate::facts::table::Id;
 use crate::graph::hashing::HashSet;
 
 /// A text of the view, by number. Its order is of no meaning: compare texts for one.
@@ -37,6 +39,11 @@ impl Texts {
             texts.intern(text);
         }
         texts
+    }
+
+    /// The number of texts.
+    pub fn n_texts(&self) -> usize {
+        self.ends.len()
     }
 
     /// Records what is looked for from now on.
@@ -104,9 +111,64 @@ impl Texts {
     }
 }
 
+/// Finds the name of a file that has a text: slots of names, by a hash of their texts' numbers.
+#[derive(Debug, Default)]
+pub struct ByText {
+    /// The name's index + 1; 0 is free. A power of two of slots, at least half of them free.
+    slots: Vec<u32>,
+    shift: u32,
+}
+
+impl ByText {
+    /// The table of a file's names.
+    pub fn new(texts: &[Text]) -> Self {
+        let n_slots = (texts.len() * 2).next_power_of_two().max(2);
+        let mut table = ByText { slots: vec![0; n_slots], shift: 32 - n_slots.trailing_zeros() };
+        for (at, text) in texts.iter().enumerate() {
+            let slot = table.probe(texts, *text);
+            if table.slots[slot] == 0 {
+                table.slots[slot] = at as u32 + 1;
+            }
+        }
+        table
+    }
+
+    /// The slot that holds a text, or that would.
+    fn probe(&self, texts: &[Text], text: Text) -> usize {
+        // Multiplying by the golden ratio spreads neighbours (Knuth 6.4).
+        let mut slot = (text.0.wrapping_mul(0x9E37_79B9) >> self.shift) as usize;
+        loop {
+            match self.slots[slot] {
+                0 => return slot,
+                name if texts[name as usize - 1] == text => return slot,
+                _ => slot = (slot + 1) & (self.slots.len() - 1),
+            }
+        }
+    }
+
+    /// The name that has a text; `None` when the file does not hold it.
+    pub fn find(&self, texts: &[Text], text: Text) -> Option<NameId> {
+        let name = *self.slots.get(self.probe(texts, text))?;
+        (name > 0).then(|| NameId::new(name as usize - 1))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Texts;
+    use super::{ByText, Text, Texts};
+    use crate::facts::model::NameId;
+    use crate::facts::table::Id;
+
+    #[test]
+    fn names_are_found_by_their_texts() {
+        let texts: Vec<Text> = (0..100).map(|n| Text(n * 7)).collect();
+        let table = ByText::new(&texts);
+        for n in 0..700 {
+            let wanted = (n % 7 == 0).then(|| NameId::new(n as usize / 7));
+            assert_eq!(table.find(&texts, Text(n)), wanted);
+        }
+        assert_eq!(ByText::new(&[]).find(&[], Text(3)), None);
+    }
 
     #[test]
     fn a_text_is_found_while_something_uses_it() {

@@ -6,9 +6,8 @@ use std::collections::HashMap;
 use crate::facts::model::ExportKind;
 use crate::graph::compiled::{self, FileWords};
 use crate::graph::edge::{Edge, EdgeKind, Graph};
-use crate::graph::link::{FileLink, Linker};
-use crate::graph::modules::{Modules, Target};
-use crate::graph::names::Names;
+use crate::graph::link::Linker;
+use crate::graph::modules::Target;
 use crate::graph::queries::{Denoted, Query, Session, Shared};
 use crate::view::{FileIdx, SymbolRef, View};
 
@@ -41,7 +40,7 @@ pub struct TracedImport {
 impl<'v> Tracer<'v> {
     /// A tracer of a view and the graph that it was linked to.
     pub fn new(view: &'v View, graph: &Graph) -> Self {
-        let shared = Shared::new(Names::new(view), Modules::new(view));
+        let shared = Shared::of(view);
         let compiled = graph.compiled.clone();
         Tracer { view, shared, words: compiled::words(view, &compiled), compiled }
     }
@@ -97,13 +96,7 @@ impl<'v> Tracer<'v> {
     }
 
     fn linker(&self, file: FileIdx) -> Linker<'_, 'v> {
-        Linker {
-            session: Session::new(&self.shared),
-            view: self.view,
-            file,
-            link: FileLink::default(),
-            words: self.words.get(&file),
-        }
+        Linker::new(Session::new(&self.shared), self.view, file, self.words.get(&file))
     }
 }
 

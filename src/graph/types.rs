@@ -1,20 +1,19 @@
 //! Types as values: what an annotation says an expression may be, type parameters and how
 //! arguments fill them.
 
-use crate::graph::generics::{Env, SELF, substitute, type_params_of};
-use std::sync::Arc;
-
 use crate::facts::model::{
     ExprId, ExprKind, ImportKind, LiteralKind, NameId, ScopeKind, SymbolId, SymbolKind, TypeId, TypeKind, TypeRole,
     literal_kind,
 };
 use crate::facts::table::Cell;
 use crate::graph::builtins;
-use crate::graph::java::HEADER;
+use crate::graph::few::Few;
+use crate::graph::generics::{Env, SELF, substitute, type_params_of};
+use crate::graph::members::united;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::{Meaning, Place, Space};
-use crate::graph::value::{Set, Value, no_args};
+use crate::graph::value::{Args, Set, Value, no_args};
 use crate::view::{FileIdx, SymbolRef};
 
 impl Session<'_, '_> {
@@ -113,28 +112,23 @@ impl Session<'_, '_> {
     }
 
     /// What the name of a type denotes.
-    pub fn type_denoted(&mut self, ty: TypeId, place: Place) -> Vec<Denoted> {
+    pub fn type_denoted(&mut self, ty: TypeId, place: Place) -> Few<Denoted> {
         let facts = self.shared.names.view.facts(place.file);
-        facts.type_row(ty).expr.map_or_else(Vec::new, |expr| self.denoted_type(expr, place))
+        facts.type_row(ty).expr.map_or(Few::None, |expr| self.denoted_type(expr, place))
     }
 
     /// What an expression denotes where a type is wanted.
-    pub fn denoted_type(&mut self, expr: ExprId, place: Place) -> Vec<Denoted> {
+    pub fn denoted_type(&mut self, expr: ExprId, place: Place) -> Few<Denoted> {
         let facts = self.shared.names.view.facts(place.file);
         let row = facts.expr(expr);
         match (row.kind, row.name) {
             (ExprKind::Name, Some(name)) => self.name_meaning(place, name, Space::Type).denoted.clone(),
             (ExprKind::Attr, Some(name)) => {
-                let Some(base) = facts.operand(expr, 0) else { return Vec::new() };
+                let Some(base) = facts.operand(expr, 0) else { return Few::None };
                 let text = self.shared.names.text(place.file, name);
-                let mut found = Vec::new();
-                for denoted in self.denoted_type(base, place) {
-                    found.extend(self.member_of_denoted(&denoted, text, place));
-                }
-                found.sort();
-                found.dedup();
-                self.in_space(&mut found, Space::Type);
-                found
+                let bases = self.denoted_type(base, place);
+                let found = united(bases.iter().map(|base| self.member_of_denoted(base, text, place)));
+                self.in_space(found, Space::Type)
             }
             _ => self.denoted_by(expr, place),
         }
@@ -166,21 +160,16 @@ impl Session<'_, '_> {
     }
 
     /// What the chain of names after `import("m")` denotes.
-    fn imported_chain(&mut self, module: FileIdx, expr: ExprId, place: Place) -> Vec<Denoted> {
+    fn imported_chain(&mut self, module: FileIdx, expr: ExprId, place: Place) -> Few<Denoted> {
         let facts = self.shared.names.view.facts(place.file);
-        let Some(name) = facts.expr(expr).name else { return Vec::new() };
+        let Some(name) = facts.expr(expr).name else { return Few::None };
         let text = self.shared.names.text(place.file, name);
         let Some(base) = facts.operand(expr, 0) else {
-            return self.name_of_module(module, self.shared.names.str(text)).to_vec();
+            return self.name_of_module(module, self.shared.names.str(text));
         };
-        let mut found = Vec::new();
-        for denoted in self.imported_chain(module, base, place) {
-            found.extend(self.member_of_denoted(&denoted, text, place));
-        }
-        found.sort();
-        found.dedup();
-        self.in_space(&mut found, Space::Type);
-        found
+        let bases = self.imported_chain(module, base, place);
+        let found = united(bases.iter().map(|base| self.member_of_denoted(base, text, place)));
+        self.in_space(found, Space::Type)
     }
 
     fn named_type(&mut self, ty: TypeId, place: Place) -> Set {
@@ -238,7 +227,7 @@ impl Session<'_, '_> {
         let symbol = self.shared.names.view.symbol(at);
         let args = &self.with_defaults(at, args)[..];
         match symbol.kind {
-            kind if kind.is_class() => Set::one(Value::Instance(at, Arc::from(args))),
+            kind if kind.is_class() => Set::one(Value::Instance(at, Args::from(args))),
             SymbolKind::TypeAlias => {
                 let aliased = self.values(Query::Alias(at));
                 let mut env = Env::default();
@@ -289,7 +278,7 @@ impl Session<'_, '_> {
     /// Classes become their instances.
     pub fn instances(&mut self, classes: &Set, args: &[Set]) -> Set {
         classes.flat_map(|value| match value {
-            Value::Class(class) => Set::one(Value::Instance(*class, Arc::from(args))),
+            Value::Class(class) => Set::one(Value::Instance(*class, Args::from(args))),
             Value::External(path) => {
                 builtins::named_type(Family::Python, path, args).unwrap_or_else(|| Set::external(path, args))
             }
@@ -321,21 +310,16 @@ impl Session<'_, '_> {
     }
 
     /// What a name means, by the rules of the file's language.
-    pub fn name_meaning(&mut self, place: Place, name: NameId, space: Space) -> Arc<Meaning> {
+    pub fn name_meaning(&mut self, place: Place, name: NameId, space: Space) -> Meaning {
         let family = Family::of(self.shared.names.view.facts(place.file).dialect);
-        let line = match family {
-            Family::Python => place.line,
-            // A pattern variable ends where the next of its name begins.
-            Family::Java if self.shared.names.file(place.file).decls_of(name).len() > 1 => place.line,
-            // Else only whether it is the header of a class matters.
-            Family::Java => u32::from(place.line != HEADER),
-            Family::Ecma => 0,
+        let seen_from = match family {
+            Family::Python => place,
+            Family::Java => self.java_seen_from(place, name),
+            Family::Ecma => Place { line: 0, ..place },
         };
-        self.remembered_meaning((Place { line, ..place }, name, space), |session| {
-            Arc::new(match family {
-                Family::Java => session.java_meaning(place, name, space),
-                Family::Python | Family::Ecma => session.meaning(place, name, space),
-            })
+        self.remembered_meaning((seen_from, name, space), |session| match family {
+            Family::Java => session.java_meaning(Place { scope: seen_from.scope, ..place }, name, space),
+            Family::Python | Family::Ecma => session.meaning(place, name, space),
         })
     }
 }

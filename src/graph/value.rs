@@ -1,8 +1,13 @@
 //! The values of the interpreter: what an expression may be, in small sorted sets.
+//!
+//! Most sets hold one value or none, and most names are those of rules: neither takes an allocation
+//! or a counter that threads share.
 
 use std::sync::Arc;
 
 use crate::facts::model::{ExprId, ScopeId, SymbolId, TypeId};
+use crate::graph::few::Few;
+pub use crate::graph::name::Name;
 use crate::view::{FileIdx, SymbolRef};
 
 /// How many values a set holds at most; a larger one is unknown.
@@ -20,7 +25,7 @@ pub enum Value {
     /// A file as a module.
     Module(FileIdx),
     /// A folder as a Python namespace, or a Java package prefix.
-    Namespace(Arc<str>),
+    Namespace(Name),
     /// A class (interface, enum, …) itself.
     Class(SymbolRef),
     /// An instance of a class, with its type arguments.
@@ -45,20 +50,80 @@ pub enum Value {
     /// A symbol with members assigned to it (`app.m = …`), a namespace, an enum-like constant.
     Symbol(SymbolRef),
     /// Something from outside: a module, function or class, by its dotted path.
-    External(Arc<str>),
+    External(Name),
     /// An instance of an outside or builtin class, with its type arguments.
-    ExternalInstance(Arc<str>, Args),
+    ExternalInstance(Name, Args),
 }
 
 /// The symbol in whose scope a structural type is to be read.
 pub type Scoped = SymbolId;
+
 /// Type arguments by position.
-pub type Args = Arc<[Set]>;
+#[derive(Clone, Default)]
+pub struct Args(Option<Arc<[Set]>>);
+
+impl std::ops::Deref for Args {
+    type Target = [Set];
+
+    fn deref(&self) -> &[Set] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl From<Vec<Set>> for Args {
+    fn from(sets: Vec<Set>) -> Self {
+        Args((!sets.is_empty()).then(|| Arc::from(sets)))
+    }
+}
+
+impl From<&[Set]> for Args {
+    fn from(sets: &[Set]) -> Self {
+        Args((!sets.is_empty()).then(|| Arc::from(sets)))
+    }
+}
+
+impl FromIterator<Set> for Args {
+    fn from_iter<I: IntoIterator<Item = Set>>(sets: I) -> Self {
+        Args::from(sets.into_iter().collect::<Vec<Set>>())
+    }
+}
+
+impl PartialEq for Args {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Args {}
+
+impl PartialOrd for Args {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Args {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl std::hash::Hash for Args {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl std::fmt::Debug for Args {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
+}
 
 /// What an expression may be. The default knows nothing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Set {
-    values: Arc<[Value]>,
+    values: Few<Value>,
     /// Whether it may be something that is not listed.
     pub open: bool,
 }
@@ -72,39 +137,47 @@ impl Default for Set {
 impl Set {
     /// Anything.
     pub fn unknown() -> Self {
-        Set { values: Arc::from([]), open: true }
+        Set { values: Few::None, open: true }
     }
 
     /// Nothing at all: no value ever comes here.
     pub fn never() -> Self {
-        Set { values: Arc::from([]), open: false }
+        Set { values: Few::None, open: false }
     }
 
     /// Exactly one value.
     pub fn one(value: Value) -> Self {
         let value = if value.depth() > MAX_DEPTH { value.pruned(MAX_DEPTH) } else { value };
-        Set { values: Arc::from([value]), open: false }
+        Set { values: Few::One(value), open: false }
     }
 
     /// An instance of an outside class.
-    pub fn external(name: &str, args: &[Set]) -> Self {
-        Set::one(Value::ExternalInstance(Arc::from(name), Arc::from(args)))
+    pub fn external(name: impl Into<Name>, args: &[Set]) -> Self {
+        Set::one(Value::ExternalInstance(name.into(), Args::from(args)))
     }
 
     /// The union of several sets; unknown when it grows beyond [`MAX_VALUES`].
     pub fn union(sets: impl IntoIterator<Item = Set>) -> Self {
+        let mut sets = sets.into_iter();
+        let Some(mut one) = sets.next() else { return Set::never() };
         let mut all: Vec<Value> = Vec::new();
-        let mut open = false;
-        let mut n_sets = 0;
-        let mut last = None;
         for set in sets {
-            open |= set.open;
-            all.extend(set.values.iter().cloned());
-            n_sets += 1;
-            last = Some(set);
+            let open = one.open | set.open;
+            if all.is_empty() && (set.values.is_empty() || *set.values == *one.values) {
+                one.open = open;
+            } else if all.is_empty() && one.values.is_empty() {
+                one = Set { values: set.values, open };
+            } else {
+                if all.is_empty() {
+                    all.extend(one.values.iter().cloned());
+                }
+                all.extend(set.values.iter().cloned());
+                one.open = open;
+            }
         }
-        if let (1, Some(set)) = (n_sets, last) {
-            return set;
+        let open = one.open;
+        if all.is_empty() {
+            return one;
         }
         all.sort_unstable();
         all.dedup();
@@ -144,13 +217,8 @@ impl Set {
 
     /// The union of what `f` gives for each value; an open set stays open.
     pub fn flat_map(&self, mut f: impl FnMut(&Value) -> Set) -> Set {
-        let mut sets: Vec<Set> = self.values.iter().map(&mut f).collect();
-        if self.open {
-            sets.push(Set::unknown());
-        } else if sets.is_empty() {
-            return Set::never();
-        }
-        Set::union(sets)
+        let open = self.open.then(Set::unknown);
+        Set::union(self.values.iter().map(&mut f).chain(open))
     }
 
     /// The same values, and perhaps others.
@@ -223,5 +291,5 @@ impl Value {
 
 /// No type arguments.
 pub fn no_args() -> Args {
-    Arc::from([])
+    Args::default()
 }

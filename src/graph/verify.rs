@@ -107,21 +107,27 @@ impl<'s, 'v> Verifier<'s, 'v> {
     fn bears_rows(&self, answer: &Answer) -> bool {
         match answer {
             Answer::Values(set) => self.set_bears(set),
-            Answer::Denoted(denoted) => denoted.iter().any(|denoted| match denoted {
-                Denoted::Binding(file, _) | Denoted::Export(file, _) | Denoted::Param(file, _) => {
-                    self.is_changed(*file)
-                }
-                Denoted::Symbol(_)
-                | Denoted::Module(_)
-                | Denoted::Namespace(_)
-                | Denoted::External(_)
-                | Denoted::TypeParam(..) => false,
-            }),
+            Answer::Denoted(denoted) => self.denoted_bear(denoted),
+            Answer::Member(member) => {
+                self.denoted_bear(&member.denoted) || member.values.iter().any(|set| self.set_bears(set))
+            }
+            Answer::Types(types) => types.iter().any(|set| self.set_bears(set)),
             Answer::Bases(bases) => bases.iter().any(|base| match base {
                 Base::Class(_, args) | Base::External(_, args) => args.iter().any(|set| self.set_bears(set)),
                 Base::Unknown => false,
             }),
         }
+    }
+
+    fn denoted_bear(&self, denoted: &[Denoted]) -> bool {
+        denoted.iter().any(|denoted| match denoted {
+            Denoted::Binding(file, _) | Denoted::Export(file, _) | Denoted::Param(file, _) => self.is_changed(*file),
+            Denoted::Symbol(_)
+            | Denoted::Module(_)
+            | Denoted::Namespace(_)
+            | Denoted::External(_)
+            | Denoted::TypeParam(..) => false,
+        })
     }
 
     fn is_changed(&self, file: FileIdx) -> bool {

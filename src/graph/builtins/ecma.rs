@@ -1,10 +1,8 @@
 //! JavaScript's globals and the parts of its library, and of React's, that carry types through.
 
-use std::sync::Arc;
-
 use crate::facts::model::LiteralKind;
 use crate::graph::builtins::words::{self, Words};
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Args, Name, Set, Value};
 
 /// Members that builtin and widespread outside types have.
 pub static COMMON: Words = Words::new(|| {
@@ -71,7 +69,9 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
         "any" | "unknown" | "object" | "Function" | "Object" => Set::unknown(),
         "never" => Set::never(),
         "void" | "undefined" | "null" => Set::one(Value::Null),
-        "string" | "number" | "boolean" | "bigint" | "symbol" | "RegExp" | "Date" | "Error" => Set::external(path, &[]),
+        "string" | "number" | "boolean" | "bigint" | "symbol" | "RegExp" | "Date" | "Error" => {
+            Set::external(Name::of(path), &[])
+        }
         "Array" | "ReadonlyArray" | "ArrayLike" => Set::external("Array", args),
         "Iterable"
         | "Iterator"
@@ -88,7 +88,7 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
         "Partial" | "Required" | "Readonly" | "NonNullable" | "Awaited" | "Omit" | "Pick" | "Exclude" | "Extract"
         | "NoInfer" => arg(args, 0),
         "ReturnType" | "InstanceType" | "Parameters" | "ConstructorParameters" => Set::unknown(),
-        _ if is_global(path) => Set::external(path, args),
+        _ if is_global(path) => Set::external(Name::of(path), args),
         _ => return None,
     })
 }
@@ -144,7 +144,7 @@ pub fn call(path: &str, args: &[Set]) -> Option<Set> {
         "Map" | "WeakMap" => Set::external("Map", &pair_of(&first())),
         "Set" | "WeakSet" => Set::external("Set", &[elements(&first())]),
         "Array" => Set::external("Array", &[Set::unknown()]),
-        "RegExp" | "Date" | "Error" | "TypeError" | "RangeError" | "URL" => Set::external(path, &[]),
+        "RegExp" | "Date" | "Error" | "TypeError" | "RangeError" | "URL" => Set::external(Name::of(path), &[]),
         _ => match path.rsplit('.').next().unwrap_or(path) {
             "memo" | "forwardRef" | "observer" | "useCallback" | "markRaw" | "shallowReactive" | "reactive"
             | "readonly" => first(),
@@ -186,7 +186,7 @@ pub fn call_method(
     args: &[Set],
     by_lambda: &mut dyn FnMut(usize) -> Set,
 ) -> Option<Set> {
-    let same = || Set::one(Value::ExternalInstance(Arc::from(class), Arc::from(own)));
+    let same = || Set::one(Value::ExternalInstance(Name::of(class), Args::from(own)));
     let element = || arg(own, 0);
     Some(match (class, method) {
         ("Array" | "tuple", _) => {

@@ -1,10 +1,10 @@
 //! Java's library as far as it carries types through: collections, optionals, streams.
 
-use std::sync::Arc;
-
 use crate::facts::model::LiteralKind;
+use crate::graph::builtins::jdk;
 use crate::graph::builtins::words::{self, Words};
-use crate::graph::value::{Set, Value};
+use crate::graph::java_library::{is_library_path, simple};
+use crate::graph::value::{Args, Name, Set, Value};
 
 /// Members that the library's and widespread outside types have.
 pub static COMMON: Words = Words::new(|| {
@@ -37,6 +37,11 @@ pub fn literal_class(kind: LiteralKind) -> &'static str {
     }
 }
 
+/// A primitive type, as the language names it.
+pub fn primitive(name: &str) -> Option<&'static str> {
+    ["int", "boolean", "long", "double", "float", "char", "byte", "short"].into_iter().find(|known| *known == name)
+}
+
 fn arg(args: &[Set], at: usize) -> Set {
     args.get(at).cloned().unwrap_or_default()
 }
@@ -57,15 +62,13 @@ pub fn is_global(name: &str) -> bool {
 
 /// The values of an outside type: its simple name with its arguments.
 pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
-    let name = path.rsplit('.').next().unwrap_or(path);
+    let name = simple(path);
     Some(match name {
         "void" => Set::one(Value::Null),
         "var" => return None,
         // Types of other libraries keep their packages: they are not the JDK's of that name.
-        _ if path.contains('.') && !path.starts_with("java.") && !path.starts_with("javax.") => {
-            Set::external(path, args)
-        }
-        _ => Set::external(name, args),
+        _ if name.len() < path.len() && !is_library_path(path) => Set::external(Name::of(path), args),
+        _ => Set::external(jdk::name_of(name), args),
     })
 }
 
@@ -90,7 +93,7 @@ pub fn call(path: &str, args: &[Set]) -> Option<Set> {
     Some(match (class, method) {
         ("List" | "Set" | "Arrays" | "Stream" | "Collections", "of" | "asList" | "singletonList" | "copyOf") => {
             let class = if class == "Arrays" || class == "Collections" { "List" } else { class };
-            Set::external(class, &[Set::union(args.iter().cloned())])
+            Set::external(jdk::name_of(class), &[Set::union(args.iter().cloned())])
         }
         ("Optional", "of" | "ofNullable") => Set::external("Optional", &[arg(args, 0)]),
         ("Objects", "requireNonNull" | "requireNonNullElse") => arg(args, 0),
@@ -151,9 +154,9 @@ pub fn call_method(
         "stream" | "parallelStream" => Set::external("Stream", &[element()]),
         "iterator" | "listIterator" => Set::external("Iterator", &[element()]),
         "filter" | "sorted" | "distinct" | "limit" | "skip" | "peek" | "subList" | "or" => {
-            Set::one(Value::ExternalInstance(Arc::from(class), Arc::from(own)))
+            Set::one(Value::ExternalInstance(jdk::name_of(class), Args::from(own)))
         }
-        "map" | "thenApply" | "mapToObj" => Set::external(class, &[by_lambda(0)]),
+        "map" | "thenApply" | "mapToObj" => Set::external(jdk::name_of(class), &[by_lambda(0)]),
         "flatMap" | "thenCompose" => by_lambda(0),
         "findFirst" | "findAny" | "max" | "min" | "reduce" if class == "Stream" => {
             Set::external("Optional", &[element()])
@@ -164,7 +167,7 @@ pub fn call_method(
         "toString" | "substring" | "trim" | "toLowerCase" | "toUpperCase" | "replace" | "getName" | "getSimpleName" => {
             Set::external("String", &[])
         }
-        "append" | "insert" if class.starts_with("String") => Set::external(class, &[]),
+        "append" | "insert" if class.starts_with("String") => Set::external(jdk::name_of(class), &[]),
         _ => return None,
     })
 }

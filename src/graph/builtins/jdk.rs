@@ -7,8 +7,10 @@
 //! names; `!` marks the one method that a lambda gives, `^` a static one, `*` a variadic one.
 //! `#n` is a type parameter of the class, `%n` of the method, `?` says nothing.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
+
+use crate::graph::hashing::{HashMap, HashSet};
+use crate::graph::name::Name;
 
 /// A type as the table writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,11 +70,16 @@ impl Method {
 /// A type of the library.
 #[derive(Debug, Default)]
 pub struct Class {
+    name: &'static str,
     /// Whether a lambda can be given for it.
     is_functional: bool,
     pub is_final: bool,
     pub n_params: usize,
     pub bases: Vec<Ty>,
+    /// The names of all that it extends, itself included, sorted.
+    ancestors: Vec<&'static str>,
+    /// The names of the methods of all those.
+    names: HashSet<&'static str>,
     /// Sorted by name.
     methods: Vec<Method>,
     fields: Vec<(&'static str, Ty)>,
@@ -88,6 +95,11 @@ impl Class {
         &self.methods[start..end]
     }
 
+    /// Whether the type or one that it extends declares a method of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
     /// The type of a static field, where it is another than the class.
     pub fn field(&self, name: &str) -> Option<&Ty> {
         self.fields.iter().find(|(known, _)| *known == name).map(|(_, ty)| ty)
@@ -97,7 +109,16 @@ impl Class {
 /// The library's type of a simple name.
 pub fn class(name: &str) -> Option<&'static Class> {
     static TABLE: OnceLock<HashMap<&'static str, Class>> = OnceLock::new();
-    TABLE.get_or_init(|| read(include_str!("jdk.txt"))).get(name)
+    TABLE.get_or_init(|| with_ancestors(read(include_str!("jdk.txt")))).get(name)
+}
+
+/// A simple name as the library's, where it is one of the library's or of the language's own types.
+pub fn name_of(name: &str) -> Name {
+    match (class(name), crate::graph::builtins::java::primitive(name)) {
+        (Some(class), _) => Name::Known(class.name),
+        (None, Some(primitive)) => Name::Known(primitive),
+        (None, None) => Name::of(name),
+    }
 }
 
 /// The method that a lambda for a type gives: its own, or that of a base.
@@ -120,17 +141,42 @@ pub fn extends(name: &str, other: &str) -> Option<bool> {
     }
     let own = class(name)?;
     class(other)?;
-    let mut found = other == "Object";
-    for base in &own.bases {
-        if let Ty::Named(base, _) = base {
-            found |= extends(base, other) == Some(true);
+    Some(other == "Object" || own.ancestors.binary_search(&other).is_ok())
+}
+
+/// Fills in what each type extends, over all bases.
+fn with_ancestors(mut table: HashMap<&'static str, Class>) -> HashMap<&'static str, Class> {
+    let names: Vec<&'static str> = table.keys().copied().collect();
+    for name in names {
+        let mut found = vec![name];
+        let mut methods = HashSet::default();
+        let mut is_whole = true;
+        let mut at = 0;
+        while let Some(next) = found.get(at) {
+            let class = table.get(next);
+            is_whole &= class.is_some();
+            for base in class.map_or(&[][..], |class| &class.bases) {
+                if let Ty::Named(base, _) = base
+                    && !found.contains(base)
+                {
+                    found.push(base);
+                }
+            }
+            // Behind a type that is not in the table nothing is known.
+            methods.extend(class.filter(|_| is_whole).into_iter().flat_map(|class| &class.methods).map(|m| m.name));
+            at += 1;
+        }
+        found.sort_unstable();
+        if let Some(class) = table.get_mut(name) {
+            class.ancestors = found;
+            class.names = methods;
         }
     }
-    Some(found)
+    table
 }
 
 fn read(text: &'static str) -> HashMap<&'static str, Class> {
-    let mut table: HashMap<&'static str, Class> = HashMap::new();
+    let mut table: HashMap<&'static str, Class> = HashMap::default();
     let mut current: Option<(&'static str, Class)> = None;
     for line in text.lines() {
         let mut words = line.split(' ');
@@ -141,7 +187,7 @@ fn read(text: &'static str) -> HashMap<&'static str, Class> {
             let n_params = words.next().and_then(|n| n.parse().ok()).unwrap_or(0);
             let bases = words.filter(|w| !w.is_empty()).map(parse).collect();
             let (is_functional, is_final) = (head == "l", head == "f");
-            current = Some((name, Class { is_functional, is_final, n_params, bases, ..Class::default() }));
+            current = Some((name, Class { name, is_functional, is_final, n_params, bases, ..Class::default() }));
             continue;
         }
         let Some((_, class)) = &mut current else { continue };

@@ -9,11 +9,9 @@ pub mod jdk;
 mod python;
 mod words;
 
-use std::sync::Arc;
-
 use crate::facts::model::LiteralKind;
 use crate::graph::modules::Family;
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Name, Set, Value};
 
 /// The class of a list or array display.
 pub fn list_class(family: Family) -> &'static str {
@@ -48,7 +46,7 @@ pub fn global(family: Family, name: &str) -> Option<Set> {
         Family::Ecma => ecma::is_global(name),
         Family::Java => java::is_global(name),
     };
-    known.then(|| Set::one(Value::External(Arc::from(name))))
+    known.then(|| Set::one(Value::External(Name::of(name))))
 }
 
 /// Whether a path names a maker of type parameters.
@@ -66,7 +64,7 @@ fn arg(args: &[Set], at: usize) -> Set {
 pub fn element(family: Family, value: &Value) -> Set {
     let Value::ExternalInstance(name, args) = value else {
         return match value {
-            Value::External(path) => Set::one(Value::External(Arc::from(format!("{path}[]")))),
+            Value::External(path) => Set::one(Value::External(Name::from(format!("{path}[]")))),
             Value::Null => Set::never(),
             _ => Set::unknown(),
         };
@@ -125,7 +123,7 @@ pub fn awaited(family: Family, value: &Value) -> Set {
             (_, Family::Ecma) => Set::one(value.clone()),
             _ => external_of(name, "await"),
         },
-        Value::External(path) => Set::one(Value::External(Arc::from(format!("{path}.await")))),
+        Value::External(path) => Set::one(Value::External(Name::from(format!("{path}.await")))),
         _ if family == Family::Ecma => Set::one(value.clone()),
         _ => Set::unknown(),
     }
@@ -134,7 +132,7 @@ pub fn awaited(family: Family, value: &Value) -> Set {
 /// A member of an outside instance: its type where known, else the method as such.
 pub fn member(family: Family, receiver: &Value, name: &str) -> Set {
     let Value::ExternalInstance(class, args) = receiver else {
-        return Set::one(Value::External(Arc::from(format!("?.{name}"))));
+        return Set::one(Value::External(Name::from(format!("?.{name}"))));
     };
     let property = match family {
         Family::Python => python::property(class, args, name),
@@ -145,7 +143,7 @@ pub fn member(family: Family, receiver: &Value, name: &str) -> Set {
         if class.contains('#') {
             return external_of(class, name);
         }
-        Set::one(Value::ExternalInstance(Arc::from(format!("{class}#{name}")), args.clone()))
+        Set::one(Value::ExternalInstance(Name::joined([class, "#", name]), args.clone()))
     })
 }
 
@@ -198,7 +196,7 @@ pub fn object_member(family: Family, name: &str) -> Set {
         (Family::Java, _) => "Object",
         (Family::Python | Family::Ecma, _) => "object",
     };
-    Set::external(&format!("{class}#{name}"), &[])
+    Set::external(Name::joined([class, "#", name]), &[])
 }
 
 /// Whether a member of a function gives the function back.
@@ -218,8 +216,8 @@ pub fn call(family: Family, path: &str, args: &[Set]) -> Set {
         Family::Java => java::call(path, args),
     };
     known.unwrap_or_else(|| match path.strip_suffix("()") {
-        Some(_) => Set::one(Value::External(Arc::from(path))),
-        None => Set::one(Value::External(Arc::from(format!("{path}()")))),
+        Some(_) => Set::one(Value::External(Name::of(path))),
+        None => Set::one(Value::External(Name::joined([path, "()", ""]))),
     })
 }
 
@@ -240,7 +238,7 @@ pub fn call_method(
     };
     known.unwrap_or_else(|| match family {
         // `Class.method` without the mark of a call is a method reference.
-        Family::Java => Set::one(Value::External(Arc::from(format!("{class}.{method}()")))),
+        Family::Java => Set::one(Value::External(Name::from(format!("{class}.{method}()")))),
         Family::Python | Family::Ecma => external_of(class, method),
     })
 }
@@ -274,5 +272,5 @@ pub fn is_common_member(family: Family, name: &str) -> bool {
 fn external_of(class: &str, way: &str) -> Set {
     // Bounded: chains of calls on outside things stay one short name.
     let class = class.split(['#', '.']).next().unwrap_or(class);
-    Set::one(Value::External(Arc::from(format!("{class}.{way}"))))
+    Set::one(Value::External(Name::from(format!("{class}.{way}"))))
 }

@@ -1,10 +1,8 @@
 //! Python's builtins and the parts of its standard library that carry types through.
 
-use std::sync::Arc;
-
 use crate::facts::model::LiteralKind;
 use crate::graph::builtins::words::{self, Words};
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Args, Name, Set, Value, no_args};
 
 /// Members that builtin and widespread outside types have.
 pub static COMMON: Words = Words::new(|| {
@@ -106,11 +104,11 @@ pub fn named_type(path: &str, args: &[Set]) -> Option<Set> {
         "ContextVar" => "ContextVar",
         "Queue" | "LifoQueue" | "SimpleQueue" | "PriorityQueue" => "Queue",
         "str" | "int" | "float" | "bool" | "bytes" | "complex" | "bytearray" | "memoryview" => name,
-        "Generic" | "Protocol" => return Some(Set::external(name, args)),
+        "Generic" | "Protocol" => return Some(Set::external(Name::of(name), args)),
         _ if module.is_empty() && is_global(name) => name,
         _ => return None,
     };
-    Some(Set::external(class, args))
+    Some(Set::external(Name::of(class), args))
 }
 
 /// The type of a plain attribute.
@@ -147,7 +145,7 @@ fn raised(classes: &Set) -> Set {
         other => Set::one(other.clone()),
     });
     let instances = classes.flat_map(|value| match value {
-        Value::Class(class) => Set::one(Value::Instance(*class, Arc::from([]))),
+        Value::Class(class) => Set::one(Value::Instance(*class, no_args())),
         Value::External(path) => Set::external(path, &[]),
         _ => Set::unknown(),
     });
@@ -177,9 +175,9 @@ pub fn call(path: &str, args: &[Set]) -> Option<Set> {
         "dict" if module_of(&[""]) => Set::external("dict", &[Set::unknown(), Set::unknown()]),
         "str" | "int" | "float" | "bool" | "bytes" | "len" | "repr" if module_of(&[""]) => Set::external(
             match last {
-                "len" => "int",
-                "repr" => "str",
-                other => other,
+                "len" => Name::Known("int"),
+                "repr" => Name::Known("str"),
+                other => Name::of(other),
             },
             &[],
         ),
@@ -240,9 +238,9 @@ pub fn call_method(class: &str, method: &str, own: &[Set], args: &[Set]) -> Opti
     let element = || arg(own, 0);
     Some(match (class, method) {
         ("list", "pop") | ("set", "pop") => element(),
-        ("list" | "set" | "dict", "copy") => Set::one(Value::ExternalInstance(Arc::from(class), Arc::from(own))),
+        ("list" | "set" | "dict", "copy") => Set::one(Value::ExternalInstance(Name::of(class), Args::from(own))),
         ("set", "union" | "intersection" | "difference") => {
-            Set::one(Value::ExternalInstance(Arc::from(class), Arc::from(own)))
+            Set::one(Value::ExternalInstance(Name::of(class), Args::from(own)))
         }
         ("dict", "get" | "pop" | "setdefault") => match args.get(1) {
             Some(default) => Set::union([arg(own, 1), default.clone()]),
