@@ -192,6 +192,15 @@ impl Session<'_, '_> {
             return self.class_around(place.file, place.scope).map_or_else(Set::unknown, |c| Set::one(Value::Super(c)));
         }
         let Some(name) = row.name else { return Set::unknown() };
+        let from = self.seen_from(place, name);
+        self.remembered_value((from, name), |session| session.name_value(name, place))
+    }
+
+    /// What a name may be, its meaning aside that `this` and `super` have.
+    fn name_value(&mut self, name: NameId, place: Place) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let family = Family::of(facts.dialect);
+        let text = facts.name(name);
         let meaning = self.name_meaning(place, name, Space::Value);
         if meaning.denoted.is_empty() {
             if meaning.declared {

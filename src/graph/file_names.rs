@@ -3,12 +3,12 @@
 
 use crate::base::dialect::{Dialect, LanguageName};
 use crate::facts::model::{
-    Binding, ExprId, ExprKind, FileFacts, NameId, Origin, ScopeId, ScopeKind, Symbol, SymbolId, SymbolKind,
+    Binding, ExprId, ExprKind, FileFacts, NameId, Origin, ParamKind, ScopeId, ScopeKind, Symbol, SymbolId, SymbolKind,
 };
 use crate::facts::table::Id;
 use crate::graph::hashing::HashSet;
 use crate::graph::members::signature_of;
-use crate::graph::texts::{ByText, Text, Texts};
+use crate::graph::texts::{ByText, Text};
 
 /// What declares a name in a scope: a row of one of the file's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,6 +33,8 @@ pub struct FileNames {
     /// sorted.
     repeated: Vec<NameId>,
     type_params: Vec<NameId>,
+    /// Of each scope of a Java file the number of its parameters.
+    n_params: Vec<u32>,
     /// Of each symbol of a Java file a number that is the same for equal signatures.
     signatures: Vec<u32>,
     /// (class, member name, binding row): `self.x = …` in a method, sorted.
@@ -96,10 +98,9 @@ pub fn in_scope(decls: &[(NameId, ScopeId, Decl)], scope: ScopeId) -> impl Itera
 }
 
 impl FileNames {
-    /// Indexes a file's declarations; `texts` holds every name of it. O(facts).
-    pub fn new(facts: &FileFacts, texts: &Texts) -> Self {
-        let number = |name: &str| texts.number(name).expect("because every name of the view was interned");
-        let texts: Vec<Text> = facts.names.iter().map(|name| number(name)).collect();
+    /// Indexes a file's declarations; `texts` holds the text of each name, [`Text::NONE`] where
+    /// nothing is looked up by it. O(facts).
+    pub fn new(facts: &FileFacts, texts: Vec<Text>) -> Self {
         let mut table = FileNames { by_text: ByText::new(&texts), texts, ..FileNames::default() };
         let given: HashSet<SymbolId> = given_to_chains(facts).collect();
         for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
@@ -135,6 +136,10 @@ impl FileNames {
         table.type_params.sort_unstable();
         if facts.dialect == Dialect::Java {
             let number = |symbol: &Symbol| checksum(signature_of(facts.name(symbol.qualname)));
+            table.n_params = vec![0; facts.scopes.len()];
+            for param in facts.params.iter().filter(|param| param.kind != ParamKind::This) {
+                table.n_params[param.scope.index()] += 1;
+            }
             table.signatures = facts.symbols.iter().map(number).collect();
         }
         table.fields.sort_unstable();
@@ -187,6 +192,11 @@ impl FileNames {
     pub fn decls_of(&self, name: NameId) -> &[(NameId, ScopeId, Decl)] {
         let at = name.index();
         &self.decls[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// The number of parameters of a function's scope, the receiver left out; 0 outside of Java.
+    pub fn n_params(&self, scope: ScopeId) -> usize {
+        self.n_params.get(scope.index()).map_or(0, |n| *n as usize)
     }
 
     /// A number that is the same for symbols of equal signatures; 0 outside of Java.

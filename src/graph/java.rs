@@ -93,8 +93,7 @@ impl Session<'_, '_> {
         Meaning::default()
     }
 
-    /// The outermost place from which a name means the same, its line told only as far as it
-    /// matters: blocks that do not declare the name are left.
+    /// As `seen_from`: blocks that do not declare the name are left.
     pub fn java_seen_from(&self, place: Place, name: NameId) -> Place {
         // A class's own header sees less than its body.
         if place.line == HEADER {
@@ -320,7 +319,7 @@ impl Session<'_, '_> {
                     found = self.constructors(*base);
                 }
             }
-            return (found, Vec::new(), None);
+            return (found.into(), Few::None, None);
         }
         let Some(name) = row.name else { return Default::default() };
         let name_text = self.shared.names.text(place.file, name);
@@ -344,7 +343,7 @@ impl Session<'_, '_> {
         }
         methods.sort_unstable();
         methods.dedup();
-        (methods, receivers, (!outside.is_empty()).then(|| Set::union(outside)))
+        (methods.into(), receivers.into(), (!outside.is_empty()).then(|| Set::union(outside)))
     }
 
     /// As `java_callees`, for a name without a receiver.
@@ -360,25 +359,25 @@ impl Session<'_, '_> {
             let member = self.member(&receiver, name_text, place.file);
             let methods = self.methods_of(&member.denoted);
             if !methods.is_empty() {
-                return (methods, vec![receiver], None);
+                return (methods.into(), Few::One(receiver), None);
             }
             // Every class has the methods of `Object`, so none further out is meant.
             if self.library_has("Object", text) {
                 let outside = Set::external(format!("Object#{text}"), &[]);
-                return (Vec::new(), Vec::new(), Some(outside));
+                return (Few::None, Few::None, Some(outside));
             }
             // An outside ancestor may have it; a class further out that does is likelier,
             // unless the ancestor is of the library and is known to have it.
             if member.outcome == Outcome::External {
                 external = true;
                 if let Some(values) = member.values.filter(|v| self.is_library_member(v)) {
-                    return (Vec::new(), Vec::new(), Some(values));
+                    return (Few::None, Few::None, Some(values));
                 }
             }
         }
         let found = self.java_static(name, place);
         if found.0.is_empty() && found.2.is_none() && external {
-            return (Vec::new(), Vec::new(), Some(Set::one(Value::External(Name::of(text)))));
+            return (Few::None, Few::None, Some(Set::one(Value::External(Name::of(text)))));
         }
         found
     }
@@ -436,7 +435,7 @@ impl Session<'_, '_> {
     }
 
     /// Methods imported statically, by name or by star.
-    fn java_static(&mut self, name: NameId, place: Place) -> (Vec<SymbolRef>, Vec<Value>, Option<Set>) {
+    fn java_static(&mut self, name: NameId, place: Place) -> Callees {
         let view = self.shared.names.view;
         let facts = view.facts(place.file);
         let text = self.shared.names.text(place.file, name);
@@ -475,7 +474,7 @@ impl Session<'_, '_> {
         methods.sort_unstable();
         methods.dedup();
         let outside = external.filter(|_| methods.is_empty()).map(|path| Set::one(Value::External(path)));
-        (methods, Vec::new(), outside)
+        (methods.into(), Few::None, outside)
     }
 
     fn methods_of(&self, denoted: &[Denoted]) -> Vec<SymbolRef> {

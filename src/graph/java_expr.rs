@@ -215,7 +215,7 @@ impl Session<'_, '_> {
                     constructors.extend(self.constructors(*class));
                 }
             }
-            Arc::new((constructors, made.values().to_vec(), None))
+            Arc::new((constructors.into(), made.values().iter().cloned().collect(), None))
         } else {
             self.java_callees(callee, place)
         };

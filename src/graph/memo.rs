@@ -14,13 +14,14 @@ use crate::graph::value::{Set, Value};
 use crate::view::SymbolRef;
 
 /// Methods that a callee may mean, their receivers, and the value from outside where it is one.
-pub type Callees = (Vec<SymbolRef>, Vec<Value>, Option<Set>);
+pub type Callees = (Few<SymbolRef>, Few<Value>, Option<Set>);
 
 /// The tables. A value depends on its key and the view only.
 #[derive(Default)]
 pub struct Memo {
     pub expressions: Expressions,
     meanings: HashMap<(Place, NameId, Space), Meaning>,
+    values: HashMap<(Place, NameId), Set>,
     members: HashMap<(SymbolRef, Text, usize), Member>,
     java_members: HashMap<(SymbolRef, Text, Space), Few<Denoted>>,
     callees: HashMap<(Place, ExprId), Arc<Callees>>,
@@ -33,6 +34,7 @@ impl Memo {
     pub fn clear(&mut self) {
         emptied(&mut self.expressions);
         emptied(&mut self.meanings);
+        emptied(&mut self.values);
         emptied(&mut self.members);
         emptied(&mut self.java_members);
         emptied(&mut self.callees);
@@ -75,6 +77,8 @@ macro_rules! remembered {
 remembered! {
     /// What a name means at a place, its line told only as far as it matters.
     remembered_meaning in meanings: (Place, NameId, Space) => Meaning;
+    /// What a name may be at a place, told alike.
+    remembered_value in values: (Place, NameId) => Set;
     /// What a class has under a name, from a position of its MRO on.
     remembered_member in members: (SymbolRef, Text, usize) => Member;
     /// The fields or member types of a Java class and its ancestors.

@@ -25,6 +25,7 @@ pub mod file_names;
 pub mod generics;
 pub mod hashing;
 pub mod imports;
+pub mod intern;
 pub mod java;
 pub mod java_annotations;
 pub mod java_expr;

@@ -8,7 +8,7 @@ use crate::base::reads::{self, Read};
 use crate::facts::model::{ExportKind, FileFacts, ImportKind, NameId, ScopeId, ScopeKind, SymbolId, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::file_names::{FileCode, FileNames, rows};
-use crate::graph::hashing::HashSet;
+use crate::graph::intern::{intern, looked_up};
 use crate::graph::renumber::Renumber;
 use crate::graph::scope::Space;
 use crate::graph::texts::Texts;
@@ -54,30 +54,14 @@ pub struct Replaced {
 }
 
 impl NameTables {
-    /// Interns and indexes every file of a view. O(facts) plus a sort of distinct texts.
+    /// Interns and indexes every file of a view. O(facts) plus a sort of members.
     pub fn new(view: &View) -> Self {
-        let mut distinct: HashSet<&str> = view
-            .files
-            .par_iter()
-            .fold(HashSet::default, |mut all: HashSet<&str>, file| {
-                all.extend(file.facts.names.iter().map(|name| &**name));
-                all
-            })
-            .reduce(HashSet::default, |mut one, mut other| {
-                if one.len() < other.len() {
-                    std::mem::swap(&mut one, &mut other);
-                }
-                one.extend(other);
-                one
-            });
-        distinct.extend(WELL_KNOWN);
-        let mut distinct: Vec<&str> = distinct.into_iter().collect();
-        distinct.par_sort_unstable();
-        let mut texts = Texts::new(&distinct);
+        let (mut texts, numbers) = intern(view);
         let files: Vec<(FileNames, FileCode)> = view
             .files
             .par_iter()
-            .map(|file| (FileNames::new(&file.facts, &texts), FileCode::new(&file.facts)))
+            .zip(numbers)
+            .map(|(file, texts)| (FileNames::new(&file.facts, texts), FileCode::new(&file.facts)))
             .collect();
         for text in files.iter().flat_map(|(names, _)| names.texts()) {
             texts.add_user(*text);
@@ -108,14 +92,18 @@ impl NameTables {
         self.texts.record();
     }
 
+    /// What a file declares, its new texts taken in without users.
+    fn names_of(&mut self, facts: &FileFacts) -> FileNames {
+        let names = facts.names.iter().zip(looked_up(facts));
+        let texts = names.map(|(name, is_looked_up)| if is_looked_up { self.texts.intern(name) } else { Text::NONE });
+        FileNames::new(facts, texts.collect())
+    }
+
     /// Takes the changed facts of a file in. O(facts of the file + members of the view).
     pub fn replace(&mut self, file: FileIdx, was: &FileFacts, now: &FileFacts) -> Replaced {
         let at = file.0 as usize;
         let old = [members, ambient_globals].map(|rows| named(file, was, &self.files[at].0, rows).collect::<Vec<_>>());
-        for name in &now.names {
-            self.texts.intern(name);
-        }
-        let table = FileNames::new(now, &self.texts);
+        let table = self.names_of(now);
         let mut sought = false;
         // Added first, so that a text that stays is never without users.
         for text in table.texts() {
@@ -174,11 +162,10 @@ impl NameTables {
         moved(&mut self.globals);
         for (file, table) in view.indices().zip(&mut files).filter(|(_, table)| table.is_none()) {
             let facts = view.facts(file);
-            for name in &facts.names {
-                let text = self.texts.intern(name);
-                shows |= self.texts.add_user(text);
+            let names = self.names_of(facts);
+            for text in names.texts() {
+                shows |= self.texts.add_user(*text);
             }
-            let names = FileNames::new(facts, &self.texts);
             self.members.extend(named(file, facts, &names, members));
             shows |= !ambient_globals(facts).is_empty();
             *table = Some((names, FileCode::new(facts)));
@@ -200,7 +187,7 @@ fn named<'f>(
 }
 
 impl<'v> Names<'v> {
-    /// Interns and indexes every file of a view. O(facts) plus a sort of distinct texts.
+    /// Interns and indexes every file of a view. O(facts) plus a sort of members.
     pub fn new(view: &'v View) -> Self {
         Names::with(view, NameTables::new(view))
     }

@@ -87,7 +87,7 @@ impl Session<'_, '_> {
     fn n_params(&self, at: SymbolRef) -> usize {
         let facts = self.shared.names.view.facts(at.file);
         match facts.symbol(at.symbol).scope {
-            Some(scope) => facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).count(),
+            Some(scope) => self.shared.names.file(at.file).n_params(scope),
             None => parameter_names(self.shared.names.view.qualname(at)).count(),
         }
     }

@@ -15,6 +15,11 @@ use crate::graph::hashing::HashSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(pub u32);
 
+impl Text {
+    /// The empty text, and that of what nothing is looked up by.
+    pub const NONE: Text = Text(0);
+}
+
 /// Interned texts with the number of their users.
 #[derive(Default)]
 pub struct Texts {
@@ -30,13 +35,17 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Interns distinct texts without users.
-    pub fn new(distinct: &[&str]) -> Self {
-        let mut texts = Texts::default();
-        texts.buffer.reserve_exact(distinct.iter().map(|text| text.len()).sum());
+    /// Takes distinct texts with their hashes, without users. The first is the empty one.
+    pub fn of_distinct(distinct: &[(u64, &str)], hasher: RandomState) -> Self {
+        let mut texts = Texts { hasher, users: vec![0; distinct.len()], ..Texts::default() };
+        texts.buffer.reserve_exact(distinct.iter().map(|(_, text)| text.len()).sum());
+        texts.ends.reserve_exact(distinct.len());
         texts.table.reserve(distinct.len(), |_| 0);
-        for text in distinct {
-            texts.intern(text);
+        for (at, (hash, text)) in distinct.iter().enumerate() {
+            texts.buffer.push_str(text);
+            texts.ends.push(texts.buffer.len());
+            // There is room for all: none is hashed again.
+            texts.table.insert_unique(*hash, Text(at as u32), |at| distinct[at.0 as usize].0);
         }
         texts
     }
@@ -124,7 +133,7 @@ impl ByText {
     pub fn new(texts: &[Text]) -> Self {
         let n_slots = (texts.len() * 2).next_power_of_two().max(2);
         let mut table = ByText { slots: vec![0; n_slots], shift: 32 - n_slots.trailing_zeros() };
-        for (at, text) in texts.iter().enumerate() {
+        for (at, text) in texts.iter().enumerate().filter(|(_, text)| **text != Text::NONE) {
             let slot = table.probe(texts, *text);
             if table.slots[slot] == 0 {
                 table.slots[slot] = at as u32 + 1;
@@ -149,12 +158,14 @@ impl ByText {
     /// The name that has a text; `None` when the file does not hold it.
     pub fn find(&self, texts: &[Text], text: Text) -> Option<NameId> {
         let name = *self.slots.get(self.probe(texts, text))?;
-        (name > 0).then(|| NameId::new(name as usize - 1))
+        (name > 0 && text != Text::NONE).then(|| NameId::new(name as usize - 1))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use foldhash::fast::RandomState;
+
     use super::{ByText, Text, Texts};
     use crate::facts::model::NameId;
     use crate::facts::table::Id;
@@ -164,7 +175,7 @@ mod tests {
         let texts: Vec<Text> = (0..100).map(|n| Text(n * 7)).collect();
         let table = ByText::new(&texts);
         for n in 0..700 {
-            let wanted = (n % 7 == 0).then(|| NameId::new(n as usize / 7));
+            let wanted = (n > 0 && n % 7 == 0).then(|| NameId::new(n as usize / 7));
             assert_eq!(table.find(&texts, Text(n)), wanted);
         }
         assert_eq!(ByText::new(&[]).find(&[], Text(3)), None);
@@ -172,7 +183,10 @@ mod tests {
 
     #[test]
     fn a_text_is_found_while_something_uses_it() {
-        let mut texts = Texts::new(&["a", "", "bc"]);
+        let mut texts = Texts::of_distinct(&[], RandomState::default());
+        for text in ["", "a", "bc"] {
+            texts.intern(text);
+        }
         texts.record();
         let bc = texts.number("bc").expect("it was interned");
         assert_eq!((texts.find("bc"), texts.str(bc)), (None, "bc"));
@@ -181,6 +195,6 @@ mod tests {
         assert!(!texts.add_user(bc) && !texts.remove_user(bc) && texts.remove_user(bc));
         let new = texts.intern("new");
         assert!(!texts.add_user(new), "nobody looked for it");
-        assert_eq!((texts.intern("a").0, texts.str(new)), (0, "new"));
+        assert_eq!((texts.intern("a").0, texts.str(new)), (1, "new"));
     }
 }

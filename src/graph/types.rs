@@ -11,6 +11,7 @@ use crate::graph::few::Few;
 use crate::graph::generics::{Env, SELF, substitute, type_params_of};
 use crate::graph::members::united;
 use crate::graph::modules::Family;
+use crate::graph::names::in_scope;
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::{Meaning, Place, Space};
 use crate::graph::value::{Args, Set, Value, no_args};
@@ -311,16 +312,35 @@ impl Session<'_, '_> {
 
     /// What a name means, by the rules of the file's language.
     pub fn name_meaning(&mut self, place: Place, name: NameId, space: Space) -> Meaning {
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
-        let seen_from = match family {
+        let from = self.seen_from(place, name);
+        let place = Place { scope: from.scope, ..place };
+        self.remembered_meaning((from, name, space), |session| {
+            match Family::of(session.shared.names.view.facts(place.file).dialect) {
+                Family::Java => session.java_meaning(place, name, space),
+                Family::Python | Family::Ecma => session.meaning(place, name, space),
+            }
+        })
+    }
+
+    /// The outermost place from which a name means the same, its line told only as far as it
+    /// matters: scopes that do not declare the name are left.
+    pub fn seen_from(&self, place: Place, name: NameId) -> Place {
+        let facts = self.shared.names.view.facts(place.file);
+        match Family::of(facts.dialect) {
             Family::Python => place,
             Family::Java => self.java_seen_from(place, name),
-            Family::Ecma => Place { line: 0, ..place },
-        };
-        self.remembered_meaning((seen_from, name, space), |session| match family {
-            Family::Java => session.java_meaning(Place { scope: seen_from.scope, ..place }, name, space),
-            Family::Python | Family::Ecma => session.meaning(place, name, space),
-        })
+            Family::Ecma => {
+                let table = self.shared.names.file(place.file);
+                let mut scope = place.scope;
+                if !table.is_type_param(name) {
+                    let decls = table.decls_of(name);
+                    while let (None, Some(outer)) = (in_scope(decls, scope).next(), facts.scope(scope).parent) {
+                        scope = outer;
+                    }
+                }
+                Place { line: 0, scope, ..place }
+            }
+        }
     }
 }
 
