@@ -2,6 +2,7 @@
 //! in its order.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -30,9 +31,13 @@ pub fn guess_all<'l>(
     link: impl Fn(FileIdx) -> &'l FileLink + Sync,
 ) -> Vec<Guessed> {
     let files: Vec<FileIdx> = shared.names.view.indices().collect();
-    let file_graph = FileGraph::new(files.len(), uses);
-    let closures = Closures::new(&file_graph);
-    files.par_iter().map(|file| guess(shared, *file, link(*file), || closures.of(*file))).collect()
+    // Many views leave nothing to guess.
+    let (file_graph, closures) = (OnceLock::new(), OnceLock::new());
+    let closure = |file| {
+        let file_graph = file_graph.get_or_init(|| FileGraph::new(files.len(), uses));
+        closures.get_or_init(|| Closures::new(file_graph)).of(file)
+    };
+    files.par_iter().map(|file| guess(shared, *file, link(*file), || closure(*file))).collect()
 }
 
 /// Guesses anew about the references of some files of a view whose files use each other, and whose

@@ -35,7 +35,7 @@ pub struct FileNames {
     type_params: Vec<NameId>,
     /// Of each scope of a Java file the number of its parameters.
     n_params: Vec<u32>,
-    /// Of each symbol of a Java file a number that is the same for equal signatures.
+    /// Of each method of a Java file a number that is the same for equal signatures; 0 of other symbols.
     signatures: Vec<u32>,
     /// (class, member name, binding row): `self.x = …` in a method, sorted.
     fields: Vec<(SymbolId, NameId, u32)>,
@@ -135,7 +135,10 @@ impl FileNames {
         table.type_params = facts.type_params.iter().map(|param| param.name).collect();
         table.type_params.sort_unstable();
         if facts.dialect == Dialect::Java {
-            let number = |symbol: &Symbol| checksum(signature_of(facts.name(symbol.qualname)));
+            let number = |symbol: &Symbol| match symbol.kind.is_function() {
+                true => checksum(signature_of(facts.name(symbol.qualname))),
+                false => 0,
+            };
             table.n_params = vec![0; facts.scopes.len()];
             for param in facts.params.iter().filter(|param| param.kind != ParamKind::This) {
                 table.n_params[param.scope.index()] += 1;

@@ -151,17 +151,16 @@ impl<'v> Shard<'v> {
 /// Which names of a file are names of something, and not only a signature, a doc or a qualified name,
 /// by which nothing is looked up.
 pub fn looked_up(facts: &FileFacts) -> Vec<bool> {
+    if facts.dialect == Dialect::Java {
+        // Java names nothing by a text of several words or parts.
+        let is_word = |text: &str| !text.bytes().any(|byte| matches!(byte, b'.' | b'(' | b' '));
+        return facts.names.iter().map(|name| is_word(name)).collect();
+    }
     let mut looked_up = vec![true; facts.names.len()];
-    let is_java = facts.dialect == Dialect::Java;
     for symbol in &facts.symbols {
         for silent in [Some(symbol.qualname), Some(symbol.signature), symbol.doc].into_iter().flatten() {
-            // Java names nothing by a text of several words or parts.
-            let is_word = |text: &str| !text.bytes().any(|byte| matches!(byte, b'.' | b'(' | b' '));
-            looked_up[silent.index()] = is_java && is_word(facts.name(silent));
+            looked_up[silent.index()] = false;
         }
-    }
-    if is_java {
-        return looked_up;
     }
     let mut keep = |name: Option<NameId>| {
         if let Some(name) = name {

@@ -1,8 +1,6 @@
 //! Linking: every reference of a view to its targets. Pure and parallel over files; each
 //! file's link records the queries that it asked.
 
-use std::collections::BTreeMap;
-
 use rayon::prelude::*;
 
 use crate::base::reads;
@@ -15,6 +13,7 @@ use crate::graph::assemble::{assemble, guess_all};
 use crate::graph::compiled::{FileWords, Word};
 use crate::graph::confidence;
 use crate::graph::edge::{Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
+use crate::graph::hashing::HashMap;
 use crate::graph::memo::Memo;
 use crate::graph::modules::Family;
 use crate::graph::names::Decl;
@@ -218,7 +217,7 @@ impl Linker<'_, '_> {
         let view = self.view;
         let facts = view.facts(self.file);
         // A decorator is applied by the definition under it, wherever its code runs.
-        let decorated: BTreeMap<ExprId, SymbolId> = facts.decorators.iter().map(|d| (d.expr, d.owner)).collect();
+        let decorated: HashMap<ExprId, SymbolId> = facts.decorators.iter().map(|d| (d.expr, d.owner)).collect();
         for (row, reference) in facts.refs.iter().enumerate() {
             self.session.refuel();
             let owner = match decorated.get(&reference.expr) {

@@ -78,11 +78,14 @@ impl NameTables {
             table
         };
         let (members, globals) = (table(members), table(ambient_globals));
+        let kinds = |file: &FileIdx| {
+            let (facts, names) = (view.facts(*file), &files[file.0 as usize].0);
+            java_members(facts).map(move |(name, kinds)| (names.text(name), kinds))
+        };
+        let kinds: Vec<(Text, u8)> = indices.par_iter().flat_map_iter(kinds).collect();
         let mut java_members = vec![0; texts.n_texts()];
-        for (text, at) in &members {
-            let symbol = view.symbol(*at);
-            let is_type = if symbol.kind.is_class() { MEMBER_TYPE } else { 0 };
-            java_members[text.0 as usize] |= if symbol.kind.is_function() { 0 } else { is_type | MEMBER_VALUE };
+        for (text, kinds) in kinds {
+            java_members[text.0 as usize] |= kinds;
         }
         NameTables { texts, files, members, globals, java_members }
     }
@@ -268,6 +271,14 @@ fn is_member(facts: &FileFacts, id: SymbolId) -> bool {
     }
     matches!(facts.scope(symbol.declared_in).kind, ScopeKind::Class | ScopeKind::Object)
         || matches!(symbol.kind, SymbolKind::Method | SymbolKind::Property | SymbolKind::Field)
+}
+
+/// The names of a Java file's members that are no methods, with what they are.
+fn java_members(facts: &FileFacts) -> impl Iterator<Item = (NameId, u8)> + '_ {
+    let is_java = facts.dialect == Dialect::Java;
+    let rows = facts.symbols.iter().skip(1).filter(move |symbol| is_java && !symbol.kind.is_function());
+    rows.filter(|symbol| facts.scope(symbol.declared_in).kind == ScopeKind::Class)
+        .map(|symbol| (symbol.name, if symbol.kind.is_class() { MEMBER_TYPE | MEMBER_VALUE } else { MEMBER_VALUE }))
 }
 
 /// The symbols that a file declares for all files.

@@ -147,8 +147,9 @@ pub struct Shared<'v> {
 impl<'v> Shared<'v> {
     /// The tables of a view, made on the threads of the pool around.
     pub fn of(view: &'v View) -> Self {
-        let (names, modules) = rayon::join(|| Names::new(view), || Modules::new(view));
-        Shared::new(names, modules)
+        let (names, (modules, answers)) =
+            rayon::join(|| Names::new(view), || rayon::join(|| Modules::new(view), || Answers::new(view)));
+        Shared::with(names, modules, answers)
     }
 
     /// Wraps the tables of a view.
