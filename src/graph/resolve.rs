@@ -237,11 +237,7 @@ impl Session<'_, '_> {
             targets.held = family != Family::Java;
         }
         // What a call or a subscript gave has no name either.
-        targets.held |= match family {
-            Family::Python => !matches!(callee_row.kind, ExprKind::Name | ExprKind::Attr),
-            Family::Ecma => callee_row.kind == ExprKind::Call,
-            Family::Java => false,
-        };
+        targets.held |= family == Family::Python && !matches!(callee_row.kind, ExprKind::Name | ExprKind::Attr);
         targets
     }
 
