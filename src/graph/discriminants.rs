@@ -7,11 +7,14 @@ use crate::graph::members::Outcome;
 use crate::graph::narrowing::same_chain;
 use crate::graph::queries::{Denoted, Session};
 use crate::graph::scope::{Place, Space};
-use crate::graph::value::{Set, Value};
+use crate::graph::value::{Args, Set, Value};
 use crate::view::{FileIdx, SymbolRef};
 
 /// How deep aliases of literal types are followed.
 const MAX_ALIASES: u32 = 8;
+
+/// How deep types over types are taken apart.
+const MAX_PARTS: u32 = 3;
 
 /// One value of a type that has few.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,14 +30,8 @@ impl Session<'_, '_> {
     /// or where `"key" in x` holds. All of it when nothing would remain: the test knows better.
     pub fn discriminated(&mut self, set: Set, narrowing: &Narrowing, file: FileIdx) -> Set {
         let Some(name) = narrowing.name else { return set };
-        // Of a type parameter the members of its bound are told apart.
-        let set = set.flat_map(|value| match value {
-            Value::TypeParam(owner, at) if *at != SELF => {
-                let bound = self.bound_of(*owner, *at);
-                if bound.open || bound.values().len() < 2 { Set::one(value.clone()) } else { bound }
-            }
-            other => Set::one(other.clone()),
-        });
+        let apart = set.flat_map(|value| self.told_apart(value, 0));
+        let set = if apart.open && !set.open { set } else { apart };
         if set.values().len() < 2 {
             return set;
         }
@@ -68,6 +65,37 @@ impl Session<'_, '_> {
             return set;
         }
         set.filter(|value| !gone.contains(value))
+    }
+
+    /// The parts of a value that a test can tell apart: what the bound of a type parameter allows, and
+    /// types over a union (`{ [K in keyof T]: … }`), which are a union themselves.
+    fn told_apart(&mut self, value: &Value, depth: u32) -> Set {
+        let whole = Set::one(value.clone());
+        if depth > MAX_PARTS || !self.step() {
+            return whole;
+        }
+        match value {
+            Value::TypeParam(owner, at) if *at != SELF => {
+                let bound = self.bound_of(*owner, *at);
+                if bound.open || bound.values().len() < 2 { whole } else { bound }
+            }
+            Value::Shape(file, ty, owner, args) => {
+                for (at, arg) in args.iter().enumerate() {
+                    let parts = arg.flat_map(|value| self.told_apart(value, depth + 1));
+                    if parts.open || parts.values().len() < 2 {
+                        continue;
+                    }
+                    let of_part = |part: &Value| {
+                        let mut args = args.to_vec();
+                        args[at] = Set::one(part.clone());
+                        Set::one(Value::Shape(*file, *ty, *owner, Args::from(args)))
+                    };
+                    return Set::union(parts.values().iter().map(of_part));
+                }
+                whole
+            }
+            _ => whole,
+        }
     }
 
     /// The values that the declared type of a member allows; `None` when they are not few and known.

@@ -129,6 +129,7 @@ impl FileNames {
         }
         table.decls.sort_unstable();
         table.starts = starts(facts.names.len(), &table.decls);
+        table.declare_what_is_only_assigned(facts);
         let same = table.decls.windows(2).filter(|two| (two[0].0, two[0].1) == (two[1].0, two[1].1));
         let of_no_class = same.filter(|two| facts.scope(two[0].1).kind != ScopeKind::Class);
         table.repeated = of_no_class.map(|two| two[0].0).collect();
@@ -150,6 +151,32 @@ impl FileNames {
         table.children.sort_unstable();
         table.of_symbol.sort_unstable();
         table
+    }
+
+    /// ECMAScript: a name that nothing around declares is declared by what assigns it: an implicit
+    /// global, or a declaration in a form that the grammar does not know (`await using`).
+    fn declare_what_is_only_assigned(&mut self, facts: &FileFacts) {
+        if !is_ecma(facts) {
+            return;
+        }
+        let assigning = facts.bindings.iter().enumerate().filter(|(_, binding)| assigns_anew(facts, binding));
+        let mut found = Vec::new();
+        for (row, binding) in assigning {
+            let Some(name) = binding.name else { continue };
+            let named = self.decls_of(name);
+            let mut at = Some(binding.scope);
+            while let Some(scope) = at.filter(|scope| in_scope(named, *scope).next().is_none()) {
+                at = facts.scope(scope).parent;
+            }
+            if at.is_none() {
+                found.push((name, binding.scope, Decl::Binding(row as u32)));
+            }
+        }
+        if !found.is_empty() {
+            self.decls.append(&mut found);
+            self.decls.sort_unstable();
+            self.starts = starts(facts.names.len(), &self.decls);
+        }
     }
 
     /// The texts of the file's names, one a name.
@@ -383,8 +410,11 @@ impl FileCode {
 /// Whether a binding gives a new value to a name that is declared elsewhere. ECMAScript's `x += y`
 /// declares no more than `x = y` does.
 fn assigns_anew(facts: &FileFacts, binding: &Binding) -> bool {
-    let is_ecma = matches!(facts.dialect.language(), LanguageName::TypeScript | LanguageName::JavaScript);
-    binding.origin == Origin::Reassign || (is_ecma && binding.origin == Origin::Augmented)
+    binding.origin == Origin::Reassign || (is_ecma(facts) && binding.origin == Origin::Augmented)
+}
+
+fn is_ecma(facts: &FileFacts) -> bool {
+    matches!(facts.dialect.language(), LanguageName::TypeScript | LanguageName::JavaScript)
 }
 
 /// The ECMAScript functions and constants that are given to a chain of names (`a.m = function () {}`),

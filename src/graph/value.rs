@@ -13,7 +13,7 @@ use crate::view::{FileIdx, SymbolRef};
 /// How many values a set holds at most; a larger one is unknown.
 pub const MAX_VALUES: usize = 64;
 /// How many values a type argument holds at most.
-const MAX_ARGUMENT: usize = 8;
+const MAX_ARGUMENT: usize = 48;
 /// How deep type arguments nest; deeper ones are left out. Keeps growing types finite.
 const MAX_DEPTH: u32 = 3;
 
