@@ -30,6 +30,9 @@ impl Session<'_, '_> {
     /// or where `"key" in x` holds. All of it when nothing would remain: the test knows better.
     pub fn discriminated(&mut self, set: Set, narrowing: &Narrowing, file: FileIdx) -> Set {
         let Some(name) = narrowing.name else { return set };
+        if set.open && set.values().is_empty() {
+            return set;
+        }
         let apart = set.flat_map(|value| self.told_apart(value, 0));
         let set = if apart.open && !set.open { set } else { apart };
         if set.values().len() < 2 {

@@ -12,8 +12,10 @@ use crate::view::{FileIdx, SymbolRef};
 
 /// How many values a set holds at most; a larger one is unknown.
 pub const MAX_VALUES: usize = 64;
-/// How many values a type argument holds at most.
+/// How many values a pruned type argument holds at most.
 const MAX_ARGUMENT: usize = 48;
+/// How many of them keep type arguments of their own.
+const MAX_NESTED: usize = 8;
 /// How deep type arguments nest; deeper ones are left out. Keeps growing types finite.
 const MAX_DEPTH: u32 = 3;
 
@@ -264,7 +266,9 @@ impl Value {
                 if set.values.len() > MAX_ARGUMENT {
                     return Set::unknown();
                 }
-                let values = set.values.iter().map(|value| value.clone().pruned(left - 1));
+                // Of many the classes alone: arguments in each would multiply.
+                let left = if set.values.len() > MAX_NESTED { 0 } else { left - 1 };
+                let values = set.values.iter().map(|value| value.clone().pruned(left));
                 let mut values: Vec<Value> = values.collect();
                 values.sort_unstable();
                 values.dedup();
