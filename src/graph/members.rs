@@ -10,6 +10,7 @@ use crate::graph::few::Few;
 use crate::graph::generics::substitute;
 use crate::graph::modules::{Family, java_package};
 use crate::graph::names::{Decl, Text};
+use crate::graph::narrowing::same_chain;
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
 use crate::graph::types::file_of;
@@ -532,8 +533,12 @@ impl Session<'_, '_> {
         for operand in facts.operands_of(expr).iter().rev() {
             match operand.role {
                 Role::Keyword if operand.name.is_some() && operand.name == name => {
-                    let denoted = self.denoted_by(operand.expr, place);
-                    let values = self.eval(operand.expr, place);
+                    if let Some(before) = self.without_copies(operand.expr, place) {
+                        return self.member_of_set(&before, text, file, passed);
+                    }
+                    let (denoted, values) = stacker::maybe_grow(96 * 1024, 2 * 1024 * 1024, || {
+                        (self.denoted_by(operand.expr, place), self.eval(operand.expr, place))
+                    });
                     let outcome = if denoted.is_empty() { Outcome::External } else { Outcome::Found };
                     let outcome = if denoted.is_empty() && values.is_unknown() { Outcome::Unknown } else { outcome };
                     return Member { outcome, denoted, values: Some(values) };
@@ -564,6 +569,25 @@ impl Session<'_, '_> {
             }
         }
         Member::none(outcome)
+    }
+
+    /// In `x = { a: x.a }` the member `a` is the one that `x` had before: what `x` may be, without the
+    /// objects that copy it so. `None` where no object does.
+    fn without_copies(&mut self, member: ExprId, place: Place) -> Option<Set> {
+        let facts = self.shared.names.view.facts(place.file);
+        let row = facts.expr(member);
+        if row.kind != ExprKind::Attr {
+            return None;
+        }
+        let base = self.eval(facts.operand(member, 0)?, place);
+        let copies = |value: &Value| match value {
+            Value::Object(file, object) if *file == place.file => facts.operands_of(*object).iter().any(|operand| {
+                let is_named = operand.role == Role::Keyword && operand.name == row.name;
+                is_named && same_chain(facts, operand.expr, member)
+            }),
+            _ => false,
+        };
+        base.values().iter().any(copies).then(|| base.filter(|value| !copies(value)))
     }
 
     /// Members written `{ f }` are what `f` is, where that is a symbol.
