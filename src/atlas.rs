@@ -1,9 +1,12 @@
 //! An atlas: one tree, linked. Immutable; every tool answers from one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::error::Result;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::path::RepoPath;
 use crate::extract::redact::Redactor;
+use crate::git::log::{Log, Version};
 use crate::graph::edge::Graph;
 use crate::view::View;
 
@@ -69,11 +72,35 @@ pub trait AtlasSource {
     ///
     /// # Errors
     /// `Io`, `Git`.
-    fn read(&self, atlas: &Atlas, path: &crate::base::path::RepoPath) -> Result<Vec<u8>>;
+    fn read(&self, atlas: &Atlas, path: &RepoPath) -> Result<Vec<u8>>;
 
     /// What takes secrets out of the lines of files that answers show.
     fn redactor(&self) -> &Redactor {
         Redactor::built_in()
+    }
+
+    /// The latest commits of the tree that an atlas was made from; none outside of git.
+    ///
+    /// # Errors
+    /// `Git`, `UnknownRevision`.
+    fn log(&self, _atlas: &Atlas) -> Result<Arc<Log>> {
+        Ok(Arc::default())
+    }
+
+    /// What a commit made of a file.
+    ///
+    /// # Errors
+    /// `Git`; `NotARepository` where there is no history.
+    fn version(&self, _commit: &str, _path: &RepoPath) -> Result<Version> {
+        Err(Error::new(ErrorKind::NotARepository, "this tree has no history"))
+    }
+
+    /// Adds to counters that outlive the process; nowhere for trees in memory.
+    fn count(&self, _added: &BTreeMap<String, f64>) {}
+
+    /// The sums of what processes counted, by series.
+    fn counters(&self) -> BTreeMap<String, f64> {
+        BTreeMap::new()
     }
 
     /// How much the store holds; `None` where there is none (trees in memory).

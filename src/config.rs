@@ -77,6 +77,16 @@ const KEYS: &[Key] = &[
     key("privacy.never_index", Kind::Texts),
     key("privacy.redact_patterns", Kind::Texts),
     key("rank.alpha", Kind::Number { max: 1.0 }),
+    key("rank.mix.churn", Kind::Number { max: 100.0 }),
+    key("rank.mix.commits", Kind::Number { max: 100.0 }),
+    key("rank.mix.definitions", Kind::Number { max: 100.0 }),
+    key("rank.mix.dirty", Kind::Number { max: 100.0 }),
+    key("rank.mix.importance", Kind::Number { max: 100.0 }),
+    key("rank.mix.named", Kind::Number { max: 100.0 }),
+    key("rank.mix.nearness", Kind::Number { max: 100.0 }),
+    key("rank.mix.secondary", Kind::Number { max: 1.0 }),
+    key("rank.mix.together", Kind::Number { max: 100.0 }),
+    key("rank.mix.words", Kind::Number { max: 100.0 }),
     key("rank.reverse_edge_weight", Kind::Number { max: 100.0 }),
     key("rank.weights.calls", Kind::Number { max: 100.0 }),
     key("rank.weights.extends", Kind::Number { max: 100.0 }),
@@ -317,8 +327,25 @@ impl Config {
                 tests: self.number("rank.weights.tests").unwrap_or(rank.tests),
                 reverse_edge_weight: self.number("rank.reverse_edge_weight").unwrap_or(rank.reverse_edge_weight),
                 min_confidence: floor,
+                mix: self.mix(rank.mix),
             },
             impact: self.impact(),
+        }
+    }
+
+    fn mix(&self, base: files::Mix) -> files::Mix {
+        let number = |name: &str, default: f64| self.number(&format!("rank.mix.{name}")).unwrap_or(default);
+        files::Mix {
+            churn: number("churn", base.churn),
+            commits: number("commits", base.commits),
+            definitions: number("definitions", base.definitions),
+            dirty: number("dirty", base.dirty),
+            importance: number("importance", base.importance),
+            named: number("named", base.named),
+            nearness: number("nearness", base.nearness),
+            secondary: number("secondary", base.secondary),
+            together: number("together", base.together),
+            words: number("words", base.words),
         }
     }
 
@@ -356,6 +383,16 @@ fn default_of(name: &str) -> Value {
         "impact.policy" => Value::Text(Policy::default().as_str().to_owned()),
         "index.max_file_bytes" => Value::Integer(MAX_FILE_BYTES),
         "rank.alpha" => Value::Number(rank.alpha),
+        "rank.mix.churn" => Value::Number(rank.mix.churn),
+        "rank.mix.commits" => Value::Number(rank.mix.commits),
+        "rank.mix.definitions" => Value::Number(rank.mix.definitions),
+        "rank.mix.dirty" => Value::Number(rank.mix.dirty),
+        "rank.mix.importance" => Value::Number(rank.mix.importance),
+        "rank.mix.named" => Value::Number(rank.mix.named),
+        "rank.mix.nearness" => Value::Number(rank.mix.nearness),
+        "rank.mix.secondary" => Value::Number(rank.mix.secondary),
+        "rank.mix.together" => Value::Number(rank.mix.together),
+        "rank.mix.words" => Value::Number(rank.mix.words),
         "rank.reverse_edge_weight" => Value::Number(rank.reverse_edge_weight),
         "rank.weights.calls" => Value::Number(rank.calls),
         "rank.weights.extends" => Value::Number(rank.extends),

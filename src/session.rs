@@ -4,7 +4,7 @@
 //! at the disk and nothing else.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,6 +16,7 @@ use crate::base::path::RepoPath;
 use crate::extract::fingerprint::fingerprint_with;
 use crate::extract::redact::Redactor;
 use crate::git::history;
+use crate::git::log::{self, Log, Version};
 use crate::git::read::Reader;
 use crate::git::repo::Repo;
 use crate::git::snapshot::{Snapshot, SnapshotOptions};
@@ -58,6 +59,8 @@ pub struct Session {
     state: Mutex<State>,
     /// What was indexed when a question could not wait, for reading its files.
     stale: Mutex<Option<(Snapshot, Arc<Atlas>)>>,
+    /// The log that was read last, with its commit.
+    log: Mutex<Option<(String, Arc<Log>)>>,
 }
 
 /// What is kept between questions.
@@ -138,6 +141,7 @@ impl Session {
             jobs,
             state: Mutex::default(),
             stale: Mutex::default(),
+            log: Mutex::default(),
         };
         let saved = session.saved_stats();
         session.state().stats = StatCache::from_bytes(&saved);
@@ -250,6 +254,7 @@ impl Session {
             return Ok((snapshot, view, false));
         }
         let (snapshot, built) = self.build_from(state, Missing::Extract, Some(snapshot))?;
+        self.store.count(&changeset(built.counts.parsed));
         Ok((snapshot, built.view, built.is_torn))
     }
 
@@ -542,8 +547,34 @@ impl AtlasSource for Session {
         }
     }
 
+    fn log(&self, atlas: &Atlas) -> Result<Arc<Log>> {
+        let Some(commit) = &atlas.header.commit else { return Ok(Arc::default()) };
+        let mut last = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, log)) = last.as_ref().filter(|(known, _)| known == commit) {
+            return Ok(Arc::clone(log));
+        }
+        let log = Arc::new(log::log(&self.repo, commit, log::MAX_COMMITS)?);
+        *last = Some((commit.clone(), Arc::clone(&log)));
+        Ok(log)
+    }
+
     fn redactor(&self) -> &Redactor {
         &self.redactor
+    }
+
+    fn version(&self, commit: &str, path: &RepoPath) -> Result<Version> {
+        if self.selector.is_private(path.as_str()) {
+            return Err(Error::new(ErrorKind::CannotAnswer, format!("`{path}` is private and never opened")));
+        }
+        log::version(&self.repo, commit, path)
+    }
+
+    fn count(&self, added: &BTreeMap<String, f64>) {
+        self.store.count(added);
+    }
+
+    fn counters(&self) -> BTreeMap<String, f64> {
+        self.store.counters()
     }
 
     fn store(&self) -> Option<StoreFigures> {
@@ -573,6 +604,18 @@ fn scip_bytes(file: &Path) -> Result<Vec<u8>> {
         return Err(Error::new(ErrorKind::Usage, what).hint("give the index.scip that an indexer wrote"));
     }
     std::fs::read(file).map_err(unread)
+}
+
+/// The classes of how many files a renewal of the tree parsed, as Prometheus series.
+fn changeset(n_parsed: usize) -> BTreeMap<String, f64> {
+    let mut sums = BTreeMap::new();
+    for class in [0usize, 1, 10, 100, 1_000].into_iter().filter(|class| n_parsed <= *class) {
+        sums.insert(format!("ratlas_changeset_files_bucket{{le=\"{class}\"}}"), 1.0);
+    }
+    sums.insert("ratlas_changeset_files_bucket{le=\"+Inf\"}".to_owned(), 1.0);
+    sums.insert("ratlas_changeset_files_sum".to_owned(), n_parsed as f64);
+    sums.insert("ratlas_changeset_files_count".to_owned(), 1.0);
+    sums
 }
 
 /// The graph of an equal tree: what is dirty does not matter to it.

@@ -24,7 +24,8 @@ impl Context {
         Context { global }
     }
 
-    /// Sends the log to stderr: warnings, or as `RATLAS_LOG` and `-v` say; nothing under `-q`.
+    /// Sends the log to stderr: warnings, or as `RATLAS_LOG` and `-v` say, under `-v` as lines of
+    /// JSON; nothing under `-q`.
     pub fn start_log(&self) {
         let level = match (self.global.quiet, self.global.verbose) {
             (true, _) => "off",
@@ -34,12 +35,13 @@ impl Context {
             (false, _) => "trace",
         };
         let filter = EnvFilter::try_from_env("RATLAS_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
         // A second start in one process (tests) keeps the first.
-        let _ = tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_writer(std::io::stderr)
-            .with_ansi(self.colors_errors())
-            .try_init();
+        let _ = match self.global.verbose {
+            0 => log.with_ansi(self.colors_errors()).try_init(),
+            // Who asks for more has a program read it.
+            _ => log.json().try_init(),
+        };
     }
 
     /// Whether errors are colored.

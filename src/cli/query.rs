@@ -10,7 +10,7 @@ use crate::cli::output;
 use crate::report::json;
 use crate::tools::param::{Asker, Given};
 use crate::tools::tool::{Answer, Desk, Tool};
-use crate::tools::{callees, callers, find_symbol, get_context, get_symbol, queries, repo_map};
+use crate::tools::{callees, callers, find_symbol, get_context, get_symbol, meter, queries, repo_map};
 
 #[derive(Debug, Args)]
 pub struct QueryArgs {
@@ -67,6 +67,9 @@ enum QueryCommand {
         /// The most source lines to add (default 200)
         #[arg(long, value_name = "N")]
         max_body_lines: Option<u64>,
+        /// Add the commits that touched it, newest first
+        #[arg(long)]
+        history: bool,
         #[command(flatten)]
         common: Common,
     },
@@ -240,9 +243,9 @@ fn parse(command: QueryCommand) -> (Tool, Raw, Common) {
         QueryCommand::Symbol { query, paging, filters, common } => {
             (find_symbol::TOOL, raw.with("query", Some(query)).paging(paging).filters(filters), common)
         }
-        QueryCommand::Get { target, body, max_body_lines, common } => {
+        QueryCommand::Get { target, body, max_body_lines, history, common } => {
             let raw = raw.target(target).with("include_body", Some(body)).with("max_body_lines", max_body_lines);
-            (get_symbol::TOOL, raw, common)
+            (get_symbol::TOOL, raw.with("history", history.then_some(true)), common)
         }
         QueryCommand::Span { span, common } => (queries::SPAN, raw.with("span", Some(span)), common),
         QueryCommand::Callers { target, why, depth, paging, filters, common } => (
@@ -271,7 +274,7 @@ pub fn ask(context: &Context, tool: &Tool, raw: &Map<String, Value>, format: For
     let given = Given::read(tool.name, tool.params, raw, Asker::Command)?;
     let desk = Desk::new(context.source()?, context.config()?.tools());
     let given = given.within(desk.source.root().as_deref());
-    print_answer(&(tool.run)(&desk, &given)?, format)?;
+    print_answer(&meter::ask(&desk, tool, &given)?, format)?;
     Ok(0)
 }
 

@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::atlas::{Atlas, Header};
+use crate::atlas::{Atlas, AtlasSource, Header};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::args::Format;
 use crate::cli::context::Context;
-use crate::cli::query;
-use crate::tools::{index_status, show};
+use crate::cli::{output, query};
+use crate::tools::{index_status, meter, show};
 
 #[derive(Debug, Args)]
 pub struct StatusArgs {
     /// Exit with 1 when something is not indexed yet
     #[arg(long)]
     check: bool,
+    /// Print the figures, those of earlier processes summed in, as Prometheus text
+    #[arg(long, conflicts_with = "format")]
+    metrics: bool,
     /// The form of the answer
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -30,6 +33,11 @@ pub fn run(context: &Context, args: &StatusArgs) -> Result<u8> {
     let header =
         Header { repository: session.repo().name(), commit: peek.commit, n_dirty: peek.dirty.len(), n_pending };
     let atlas = Atlas { view: Arc::new(peek.view), graph: Arc::new(graph), header };
+    if args.metrics {
+        let text = meter::prometheus(&meter::gauges(&atlas, Some(peek.store_bytes)), &session.counters());
+        output::print(&text)?;
+        return Ok(0);
+    }
     let deleted: Vec<String> = peek.deleted.iter().map(|path| path.as_str().to_owned()).collect();
     let answer = index_status::answer(&atlas, &deleted, Some(peek.store_bytes), max_tokens);
     query::print_answer(&answer, args.format)?;

@@ -125,7 +125,7 @@ pub fn churn(repo: &Repo, revision: &str, max_commits: usize) -> Result<BTreeMap
 }
 
 /// The files that differ between two trees; equal folders are not entered.
-fn changed_files(
+pub(crate) fn changed_files(
     local: &gix::Repository,
     old: &gix::Tree<'_>,
     new: &gix::Tree<'_>,

@@ -9,6 +9,8 @@ pub mod blob;
 pub mod convert;
 mod folder;
 pub mod history;
+pub mod log;
+pub mod owners;
 pub mod read;
 pub mod repo;
 mod scan;

@@ -1,11 +1,9 @@
 //! The file graph and the ranks of files (PRODUCT.md §7).
 
-use std::collections::BTreeMap;
-
 use crate::graph::edge::{EdgeKind, Graph};
-use crate::rank::pagerank::{Weighted, pagerank};
+use crate::rank::pagerank::Weighted;
 use crate::rank::surface;
-use crate::view::View;
+use crate::view::ViewFile;
 
 /// How edges count. The defaults are PRODUCT.md §7's.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +19,53 @@ pub struct Options {
     pub reverse_edge_weight: f64,
     /// Edges below it do not count.
     pub min_confidence: f64,
+    /// How the signals of a task are mixed.
+    pub mix: Mix,
+}
+
+/// How much each signal of a file counts for a task. Every signal is in [0, 1].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mix {
+    /// Words of the task in the file.
+    pub words: f64,
+    /// Words of the task in its best definition.
+    pub definitions: f64,
+    /// How near it is to what the words name, over the graph.
+    pub nearness: f64,
+    /// How much of the repository rests on it.
+    pub importance: f64,
+    /// How often and how lately it changed.
+    pub churn: f64,
+    /// How often it changed together with what the words name.
+    pub together: f64,
+    /// Whether commits with words of the task changed it.
+    pub commits: f64,
+    /// Uncommitted edits.
+    pub dirty: f64,
+    /// Names that the task writes as code, files and lines that it names.
+    pub named: f64,
+    /// The share of its score that a test, example or generated file keeps.
+    pub secondary: f64,
+}
+
+impl Default for Mix {
+    /// Guesses: words first, then what is near, then what changes often; what a person points at
+    /// comes before all. `bench/context/tune.py` is to settle all but `dirty` and `named`, which it
+    /// does not see.
+    fn default() -> Self {
+        Mix {
+            words: 1.0,
+            definitions: 0.5,
+            nearness: 0.5,
+            importance: 0.1,
+            churn: 0.3,
+            together: 0.3,
+            commits: 0.3,
+            dirty: 0.3,
+            named: 3.0,
+            secondary: 0.25,
+        }
+    }
 }
 
 impl Default for Options {
@@ -34,34 +79,55 @@ impl Default for Options {
             tests: 0.3,
             reverse_edge_weight: 0.3,
             min_confidence: 0.15,
+            mix: Mix::default(),
         }
     }
 }
 
 /// The share of its rank that a test or generated file keeps: a map is of the product first.
-const DEMOTED: f64 = 0.15;
+pub const DEMOTED: f64 = 0.15;
 
 /// The file graph: `n` edges of one kind between two files count `n / √n` times their weight.
-pub fn file_graph(view: &View, graph: &Graph, options: &Options) -> Weighted {
-    let mut pairs: BTreeMap<(u32, u32), [u32; 5]> = BTreeMap::new();
-    for edge in &graph.edges {
-        if edge.from.file != edge.to.file && edge.confidence.as_f64() >= options.min_confidence {
-            let counts = pairs.entry((edge.from.file.0, edge.to.file.0)).or_default();
-            counts[slot(edge.kind)] += 1;
-        }
-    }
+/// O(edges log edges of a file).
+pub fn file_graph(n_files: usize, graph: &Graph, options: &Options) -> Weighted {
     let weights = [options.calls, options.extends, options.imports, options.references, options.tests];
-    let mut sums: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    for ((from, to), counts) in pairs {
-        let weight: f64 = counts.iter().zip(weights).map(|(n, weight)| f64::from(*n).sqrt() * weight).sum();
-        *sums.entry((from, to)).or_default() += weight;
-        *sums.entry((to, from)).or_default() += weight * options.reverse_edge_weight;
+    let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n_files];
+    // Edges are sorted by their source, so that those of a file lie together.
+    let mut start = 0;
+    let mut targets: Vec<(u32, usize)> = Vec::new();
+    while start < graph.edges.len() {
+        let from = graph.edges[start].from.file;
+        let len = graph.edges[start..].partition_point(|edge| edge.from.file == from);
+        targets.clear();
+        targets.extend(
+            graph.edges[start..start + len]
+                .iter()
+                .filter(|edge| edge.to.file != from && edge.confidence.as_f64() >= options.min_confidence)
+                .map(|edge| (edge.to.file.0, slot(edge.kind))),
+        );
+        targets.sort_unstable();
+        for of_target in targets.chunk_by(|one, other| one.0 == other.0) {
+            let weight: f64 = of_target
+                .chunk_by(|one, other| one.1 == other.1)
+                .map(|of_kind| (of_kind.len() as f64).sqrt() * weights[of_kind[0].1])
+                .sum();
+            let to = of_target[0].0;
+            rows[from.0 as usize].push((to, weight));
+            rows[to as usize].push((from.0, weight * options.reverse_edge_weight));
+        }
+        start += len;
     }
-    let mut targets = vec![Vec::new(); view.files.len()];
-    for ((from, to), weight) in sums {
-        targets[from as usize].push((to, weight));
+    for row in &mut rows {
+        row.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        row.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                kept.1 += next.1;
+            }
+            is_same
+        });
     }
-    Weighted { targets }
+    Weighted::new(&rows)
 }
 
 fn slot(kind: EdgeKind) -> usize {
@@ -74,13 +140,7 @@ fn slot(kind: EdgeKind) -> usize {
     }
 }
 
-/// The ranks of all files, in order of the view. `seeds` as in [`pagerank`].
-pub fn rank_files(view: &View, graph: &Graph, seeds: &[f64], options: &Options) -> Vec<f64> {
-    let mut ranks = pagerank(&file_graph(view, graph, options), seeds, options.alpha);
-    for (rank, file) in ranks.iter_mut().zip(&view.files) {
-        if surface::is_secondary(file.path.as_str()) || !file.facts.test_blocks.is_empty() {
-            *rank *= DEMOTED;
-        }
-    }
-    ranks
+/// Whether a file is of tests, examples, documents or generated code.
+pub fn is_secondary(file: &ViewFile) -> bool {
+    surface::is_secondary(file.path.as_str()) || !file.facts.test_blocks.is_empty()
 }

@@ -1,165 +1,346 @@
-//! BM25 over names split at camelCase and snake_case, docs and paths.
+//! BM25 over the words of files and of their definitions: names split at case and `_`, paths,
+//! docs, signatures, and the names that bodies use.
 
-use std::collections::BTreeMap;
-
+use crate::facts::model::{ExprKind, FileFacts, NameId, SymbolId};
 use crate::facts::table::Id;
 use crate::rank::surface;
+use crate::rank::words::{self, Asked, Term};
 use crate::view::{FileIdx, SymbolRef, View};
 
-/// BM25's saturation and length weight: the usual values of the literature.
-const K1: f64 = 1.2;
-const B: f64 = 0.75;
+/// BM25's saturation and length weight over files. Guesses: names of code repeat without saying more.
+const K1: f64 = 1.6;
+const B: f64 = 0.35;
+/// The same over definitions, whose names and docs are short.
+const SYMBOL_K1: f64 = 1.2;
+const SYMBOL_B: f64 = 0.4;
 
-/// How much a term counts by where it stands.
-const IN_NAME: f64 = 3.0;
-const IN_OWNER: f64 = 1.0;
+/// How much a word of a file counts by where it stands.
+const IN_PATH: f64 = 4.0;
+const IN_NAME: f64 = 2.0;
 const IN_DOC: f64 = 1.0;
-const IN_PATH: f64 = 1.5;
+const IN_BODY: f64 = 0.35;
 
-/// Words of questions that say nothing of code.
-const STOP_WORDS: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "have", "how", "i", "if",
-    "in", "into", "is", "it", "its", "me", "my", "of", "on", "or", "our", "should", "so", "that", "the", "their",
-    "then", "there", "this", "to", "want", "was", "we", "what", "when", "where", "which", "who", "why", "will", "with",
-    "you",
-];
+/// How much a word of a definition counts by where it stands.
+const SYMBOL_NAME: f64 = 3.0;
+const SYMBOL_OWNER: f64 = 0.8;
+const SYMBOL_DOC: f64 = 1.2;
+const SYMBOL_SIGNATURE: f64 = 0.6;
+const SYMBOL_BODY: f64 = 0.25;
 
-/// The terms of a text, in order: words split at case changes, digits kept, lower case, plural
-/// `s` dropped.
-pub fn terms(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
+/// How often a term stands where in a file; counts stop at 255.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    names: u8,
+    docs: u8,
+    body: u8,
+}
+
+/// The words of one file, without those of its path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FileWords {
+    terms: Vec<Term>,
+    counts: Vec<Counts>,
+    /// The sum of all counts by their weights.
+    length: f64,
+    /// Simple names of definitions as terms of the whole name, sorted, with their rows.
+    defined: Vec<(u64, u32)>,
+}
+
+/// The hash of a whole name, for exact look-ups.
+pub fn name_hash(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+impl FileWords {
+    /// Collects the words of a file. O(its expressions).
+    pub fn of(facts: &FileFacts) -> Self {
+        // How often each interned name is used, so that each is split once.
+        let mut n_used = vec![Counts::default(); facts.names.len()];
+        let bump = |count: &mut u8| *count = count.saturating_add(1);
+        for expr in &facts.exprs {
+            if let Some(name) = expr.name.filter(|_| expr.kind != ExprKind::Path) {
+                bump(&mut n_used[name.index()].body);
+            }
+        }
+        for param in &facts.params {
+            if let Some(name) = param.name {
+                bump(&mut n_used[name.index()].body);
+            }
+        }
+        for ty in &facts.types {
+            if let Some(name) = ty.name {
+                bump(&mut n_used[name.index()].body);
+            }
+        }
+        let mut defined = Vec::new();
+        for (row, symbol) in facts.symbols.iter().enumerate() {
+            if let Some(doc) = symbol.doc {
+                bump(&mut n_used[doc.index()].docs);
+            }
+            if row > 0 {
+                bump(&mut n_used[symbol.name.index()].names);
+                defined.push((name_hash(facts.name(symbol.name)), row as u32));
+            }
+        }
+        for block in &facts.test_blocks {
+            if let Some(title) = block.title {
+                bump(&mut n_used[title.index()].docs);
+            }
+        }
+        defined.sort_unstable();
+        let mut found: Vec<(Term, Counts)> = Vec::new();
+        let mut word = String::new();
+        for (name, counts) in facts.names.iter().zip(&n_used) {
+            if *counts != Counts::default() {
+                words::each_term(name, &mut word, |term| found.push((term, *counts)));
+            }
+        }
+        found.sort_unstable_by_key(|(term, _)| *term);
+        let mut words = FileWords { defined, ..FileWords::default() };
+        for (term, counts) in found {
+            words.length += weight(counts);
+            match words.terms.last() {
+                Some(last) if *last == term => {
+                    let sum = words.counts.last_mut().expect("because each term has counts");
+                    sum.names = sum.names.saturating_add(counts.names);
+                    sum.docs = sum.docs.saturating_add(counts.docs);
+                    sum.body = sum.body.saturating_add(counts.body);
+                }
+                _ => {
+                    words.terms.push(term);
+                    words.counts.push(counts);
+                }
+            }
+        }
+        words
+    }
+
+    fn count(&self, term: Term) -> f64 {
+        self.terms.binary_search(&term).map_or(0.0, |at| weight(self.counts[at]))
+    }
+
+    /// The rows of the definitions of a name.
+    pub fn defined(&self, hash: u64) -> impl Iterator<Item = SymbolId> + '_ {
+        let start = self.defined.partition_point(|(known, _)| *known < hash);
+        self.defined[start..].iter().take_while(move |(known, _)| *known == hash).map(|(_, row)| Id::new(*row as usize))
+    }
+}
+
+fn weight(counts: Counts) -> f64 {
+    f64::from(counts.names) * IN_NAME + f64::from(counts.docs) * IN_DOC + f64::from(counts.body) * IN_BODY
+}
+
+/// The terms of a path: folders count less the farther they are from the file's name.
+pub fn path_terms(path: &str) -> Vec<(Term, f64)> {
+    let mut found: Vec<(Term, f64)> = Vec::new();
     let mut word = String::new();
-    let chars: Vec<char> = text.chars().collect();
-    for (at, c) in chars.iter().copied().enumerate() {
-        if !c.is_alphanumeric() {
-            push_term(&mut out, &mut word);
-            continue;
-        }
-        let previous = at.checked_sub(1).map(|before| chars[before]);
-        let next = chars.get(at + 1).copied();
-        let starts = c.is_uppercase()
-            && (previous.is_some_and(|p| p.is_lowercase() || p.is_numeric())
-                || (previous.is_some_and(char::is_uppercase) && next.is_some_and(char::is_lowercase)));
-        if starts {
-            push_term(&mut out, &mut word);
-        }
-        word.extend(c.to_lowercase());
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    for (depth, part) in stem.rsplit('/').take(4).enumerate() {
+        let weight = IN_PATH / (1.0 + depth as f64);
+        words::each_term(part, &mut word, |term| match found.iter_mut().find(|(known, _)| *known == term) {
+            Some((_, sum)) => *sum = sum.max(weight),
+            None => found.push((term, weight)),
+        });
     }
-    push_term(&mut out, &mut word);
-    out
-}
-
-fn push_term(out: &mut Vec<String>, word: &mut String) {
-    if word.is_empty() {
-        return;
-    }
-    let mut term = std::mem::take(word);
-    if term.len() > 3 && term.ends_with('s') && !term.ends_with("ss") {
-        term.pop();
-    }
-    out.push(term);
-}
-
-/// The terms of a question: sorted, unique, without stop words.
-pub fn query_terms(question: &str) -> Vec<String> {
-    let mut found: Vec<String> =
-        terms(question).into_iter().filter(|term| !STOP_WORDS.contains(&term.as_str())).collect();
-    found.sort();
-    found.dedup();
     found
 }
 
-/// Scores the listed symbols of a view against a question: those with any term, sorted by
-/// (score descending, file, row). Scores are above 0, quantized to 1e-9.
-pub fn score_symbols(view: &View, question: &str) -> Vec<(SymbolRef, f64)> {
-    let query = query_terms(question);
-    if query.is_empty() {
-        return Vec::new();
-    }
-    let mut hits: Vec<(SymbolRef, Vec<f64>, f64)> = Vec::new();
-    let mut document_counts = vec![0usize; query.len()];
-    let (mut n_documents, mut total_length) = (0usize, 0f64);
-    for (at, file) in view.files.iter().enumerate() {
-        let facts = &file.facts;
-        let path_terms = terms(file.path.as_str());
-        let path_counts = counts(&query, &path_terms, IN_PATH);
-        let mut name_cache: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for (row, symbol) in facts.symbols.iter().enumerate() {
-            if row > 0 && !surface::is_listed(symbol) {
-                continue;
-            }
-            let mut found = path_counts.clone();
-            let mut length = path_terms.len() as f64 + 2.0;
-            if row > 0 {
-                let own = name_cache
-                    .entry(symbol.name.index() as u32)
-                    .or_insert_with(|| counts(&query, &terms(facts.name(symbol.name)), IN_NAME));
-                add(&mut found, own);
-                if let Some(parent) = symbol.parent.filter(|parent| parent.index() > 0) {
-                    let owner = terms(facts.name(facts.symbol(parent).name));
-                    length += owner.len() as f64;
-                    add(&mut found, &counts(&query, &owner, IN_OWNER));
-                }
-            }
-            if let Some(doc) = symbol.doc {
-                let doc = terms(facts.name(doc));
-                length += doc.len() as f64;
-                add(&mut found, &counts(&query, &doc, IN_DOC));
-            }
-            n_documents += 1;
-            total_length += length;
-            if found.iter().any(|n| *n > 0.0) {
-                for (n, count) in found.iter().zip(&mut document_counts) {
-                    *count += usize::from(*n > 0.0);
-                }
-                let at = SymbolRef { file: FileIdx(at as u32), symbol: Id::new(row) };
-                hits.push((at, found, length));
+/// How rare each asked word is over files, times its weight in the question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rarity(pub Vec<f64>);
+
+/// What files say of a question.
+pub struct FileScores {
+    /// One a file of the view; 0 where no word of the question stands in it.
+    pub scores: Vec<f64>,
+    pub rarity: Rarity,
+}
+
+/// Scores every file. `words` and `paths` are the view's, in its order.
+pub fn score_files(words: &[&FileWords], paths: &[Vec<(Term, f64)>], asked: &[Asked]) -> FileScores {
+    let n_files = words.len();
+    let n_terms = asked.len();
+    let mut found = vec![0.0f64; n_files * n_terms];
+    let mut n_with = vec![0usize; n_terms];
+    let mut total_length = 0.0;
+    for (at, (file, path)) in words.iter().zip(paths).enumerate() {
+        total_length += file.length;
+        for (term_at, asked) in asked.iter().enumerate() {
+            let in_path = path.iter().find(|(term, _)| *term == asked.term).map_or(0.0, |(_, weight)| *weight);
+            let count = file.count(asked.term) + in_path;
+            if count > 0.0 {
+                n_with[term_at] += 1;
+                found[at * n_terms + term_at] = count;
             }
         }
     }
-    let average = if n_documents == 0 { 1.0 } else { total_length / n_documents as f64 };
-    let idf: Vec<f64> = document_counts
+    let average = (total_length / n_files.max(1) as f64).max(1.0);
+    let rarity: Vec<f64> = n_with.iter().zip(asked).map(|(n, asked)| idf(n_files, *n) * asked.weight).collect();
+    let scores = words
         .iter()
-        .map(|n| (1.0 + (n_documents as f64 - *n as f64 + 0.5) / (*n as f64 + 0.5)).ln())
-        .collect();
-    let mut scored: Vec<(SymbolRef, f64)> = hits
-        .into_iter()
-        .map(|(at, found, length)| {
-            let norm = K1 * (1.0 - B + B * length / average);
-            let score: f64 = found.iter().zip(&idf).map(|(n, idf)| idf * n * (K1 + 1.0) / (n + norm)).sum();
-            (at, (score * 1e9).round() / 1e9)
+        .enumerate()
+        .map(|(at, file)| {
+            let norm = K1 * (1.0 - B + B * file.length / average);
+            let row = &found[at * n_terms..(at + 1) * n_terms];
+            row.iter().zip(&rarity).map(|(n, idf)| idf * n * (K1 + 1.0) / (n + norm)).sum()
         })
         .collect();
-    scored.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-    scored
+    FileScores { scores, rarity: Rarity(rarity) }
 }
 
-fn counts(query: &[String], terms: &[String], weight: f64) -> Vec<f64> {
-    let mut found = vec![0.0; query.len()];
-    for term in terms {
-        if let Ok(at) = query.binary_search(term) {
-            found[at] += weight;
+fn idf(n_all: usize, n_with: usize) -> f64 {
+    (1.0 + (n_all as f64 - n_with as f64 + 0.5) / (n_with as f64 + 0.5)).ln()
+}
+
+/// Scores the listed definitions of one file: those with any word, in order of rows.
+pub fn score_symbols(view: &View, file: FileIdx, asked: &[Asked], rarity: &Rarity) -> Vec<(SymbolRef, f64)> {
+    let facts = view.facts(file);
+    if asked.is_empty() {
+        return Vec::new();
+    }
+    let n_terms = asked.len();
+    let hits = name_hits(facts, asked);
+    let mut found = vec![0.0f64; facts.symbols.len() * n_terms];
+    let mut lengths = vec![0.0f64; facts.symbols.len()];
+    let mut add = |row: usize, name: NameId, weight: f64| {
+        lengths[row] += weight;
+        for at in hits.of(name) {
+            found[row * n_terms + at] += weight;
+        }
+    };
+    for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
+        add(row, symbol.name, SYMBOL_NAME);
+        add(row, symbol.signature, SYMBOL_SIGNATURE);
+        if let Some(doc) = symbol.doc {
+            add(row, doc, SYMBOL_DOC);
+        }
+        if let Some(parent) = symbol.parent.filter(|parent| parent.index() > 0) {
+            add(row, facts.symbol(parent).name, SYMBOL_OWNER);
         }
     }
-    found
+    for reference in &facts.refs {
+        if let Some(name) = facts.exprs.get(reference.expr.index()).and_then(|expr| last_name(facts, expr)) {
+            add(listed_owner(facts, reference.owner).index(), name, SYMBOL_BODY);
+        }
+    }
+    // Nested functions and locals have no line of their own: their words are their owner's.
+    facts
+        .symbols
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter(|(_, symbol)| surface::is_listed(symbol))
+        .filter_map(|(row, _)| {
+            let norm = SYMBOL_K1 * (1.0 - SYMBOL_B + SYMBOL_B * lengths[row] / SYMBOL_LENGTH);
+            let counts = &found[row * n_terms..(row + 1) * n_terms];
+            let score: f64 =
+                counts.iter().zip(&rarity.0).map(|(n, idf)| idf * n * (SYMBOL_K1 + 1.0) / (n + norm)).sum();
+            (score > 0.0).then(|| (SymbolRef { file, symbol: Id::new(row) }, score))
+        })
+        .collect()
 }
 
-fn add(sum: &mut [f64], other: &[f64]) {
-    sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
+/// The usual weighted length of a definition, over the benchmark's repositories.
+const SYMBOL_LENGTH: f64 = 9.0;
+
+/// The name of a reference's last part: a call's callee, else its own.
+fn last_name(facts: &FileFacts, expr: &crate::facts::model::Expr) -> Option<NameId> {
+    match expr.kind {
+        ExprKind::Call | ExprKind::New | ExprKind::Jsx => {
+            let operand = facts.operands.get(expr.first as usize).filter(|_| expr.len > 0)?;
+            facts.exprs.get(operand.expr.index()).and_then(|callee| callee.name)
+        }
+        ExprKind::Path => None,
+        _ => expr.name,
+    }
+}
+
+/// The nearest definition around `owner` that has a line in maps; the module's where none has.
+fn listed_owner(facts: &FileFacts, owner: SymbolId) -> SymbolId {
+    let mut at = owner;
+    while at.index() > 0 && !surface::is_listed(facts.symbol(at)) {
+        match facts.symbol(at).parent {
+            Some(parent) if parent < at => at = parent,
+            _ => return SymbolId::new(0),
+        }
+    }
+    at
+}
+
+/// Which names of a file hold which asked words.
+struct Hits {
+    /// For each name the first of its hits; one more than names.
+    starts: Vec<u32>,
+    terms: Vec<u32>,
+}
+
+impl Hits {
+    fn of(&self, name: NameId) -> impl Iterator<Item = usize> + '_ {
+        let (start, end) = (self.starts[name.index()] as usize, self.starts[name.index() + 1] as usize);
+        self.terms[start..end].iter().map(|at| *at as usize)
+    }
+}
+
+fn name_hits(facts: &FileFacts, asked: &[Asked]) -> Hits {
+    let mut hits = Hits { starts: Vec::with_capacity(facts.names.len() + 1), terms: Vec::new() };
+    let mut word = String::new();
+    for name in &facts.names {
+        hits.starts.push(hits.terms.len() as u32);
+        let start = hits.terms.len();
+        words::each_term(name, &mut word, |term| {
+            if let Ok(at) = asked.binary_search_by_key(&term, |asked| asked.term)
+                && !hits.terms[start..].contains(&(at as u32))
+            {
+                hits.terms.push(at as u32);
+            }
+        });
+    }
+    hits.starts.push(hits.terms.len() as u32);
+    hits
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{query_terms, terms};
+    use super::{FileWords, name_hash, path_terms, score_files};
+    use crate::base::dialect::Dialect;
+    use crate::extract::extract;
+    use crate::rank::words::query_terms;
 
-    #[test]
-    fn names_split_at_case_and_underscore() {
-        assert_eq!(terms("getHTTPResponse_codes2"), ["get", "http", "response", "codes2"]);
-        assert_eq!(terms("src/url_rules.py"), ["src", "url", "rule", "py"]);
+    fn scores(files: &[(&str, &str)], question: &str) -> Vec<f64> {
+        let words: Vec<FileWords> =
+            files.iter().map(|(_, text)| FileWords::of(&extract(Dialect::Py, text.as_bytes()))).collect();
+        let paths: Vec<_> = files.iter().map(|(path, _)| path_terms(path)).collect();
+        score_files(&words.iter().collect::<Vec<_>>(), &paths, &query_terms(question)).scores
     }
 
     #[test]
-    fn questions_lose_their_stop_words() {
-        assert_eq!(query_terms("where is the request context pushed?"), ["context", "pushed", "request"]);
+    fn words_of_bodies_names_and_paths_are_found() {
+        let files = [
+            ("cookies.py", "def a():\n    pass\n"),
+            ("b.py", "def cookie_jar():\n    pass\n"),
+            ("c.py", "def c(x):\n    return x.cookie.clear()\n"),
+            ("d.py", "def d():\n    return 1\n"),
+        ];
+        let scores = scores(&files, "where are cookies kept?");
+        assert!(scores[0] > scores[2] && scores[1] > scores[2] && scores[2] > 0.0 && scores[3] == 0.0, "{scores:?}");
+    }
+
+    #[test]
+    fn rare_words_weigh_more() {
+        let files = [
+            ("a.py", "def load():\n    pass\n"),
+            ("b.py", "def load():\n    pass\n"),
+            ("c.py", "def zip():\n    pass\n"),
+        ];
+        let scores = scores(&files, "load the zip");
+        assert!(scores[2] > scores[0] && scores[0] == scores[1]);
+    }
+
+    #[test]
+    fn names_are_looked_up_whole() {
+        let facts = extract(Dialect::Py, b"class A:\n    def f(self):\n        pass\n\ndef f():\n    pass\n");
+        let words = FileWords::of(&facts);
+        assert_eq!(words.defined(name_hash("f")).count(), 2);
+        assert_eq!(words.defined(name_hash("g")).count(), 0);
     }
 }

@@ -1,38 +1,35 @@
 //! Packs ranked entries into a token budget: the most valuable lines per token (PRODUCT.md §7).
 //!
-//! An entry (a file) offers four tiers: its path; its three best lines; all lines; all lines
-//! with their docs. What is left at the end is filled line by line, best entries first.
+//! An entry (a file) offers its path, then its lines from the best on, and beneath each line its
+//! notes (docs, callers). So the four tiers of the contract are points on one way, and an entry
+//! is left where the next line of another is worth more.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::report::tokens;
 
-/// How many lines the second tier shows.
-pub const N_BEST: usize = 3;
+/// What the line of an entry's path adds, as a share of its score. A guess that
+/// `bench/context` is to settle.
+const HEAD_GAIN: f64 = 0.6;
 
-/// What each tier adds to an entry, as shares of its score. Guesses that keep a path cheap and
-/// the best lines dear; a bench of found definitions per token would settle them.
-const TIER_GAIN: [f64; 4] = [0.6, 2.4, 2.0, 1.2];
-
-/// Something that can be shown in tiers.
+/// Something that can be shown in part.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// How valuable it is; at least 0.
     pub score: f64,
-    /// The line of the first tier.
+    /// The line that comes first, and without which no other is shown.
     pub head: String,
-    /// The lines of the other tiers, in the order they are shown.
-    pub lines: Vec<Line>,
 }
 
-/// A line of an entry, with the doc line that the last tier adds.
+/// A line of an entry.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub text: String,
-    pub doc: Option<String>,
-    /// The place among the entry's lines by value, 0 the best; unique.
-    pub place: usize,
+    /// What it adds, as a share of the entry's score.
+    pub gain: f64,
+    /// Lines that may be shown beneath it, each with what it adds.
+    pub notes: Vec<(String, f64)>,
 }
 
 /// What was chosen.
@@ -42,177 +39,137 @@ pub struct Packed {
     pub lines: Vec<String>,
     /// How many entries are shown at all.
     pub n_entries: usize,
-    /// How many lines of entries are shown, heads and docs apart.
-    pub n_lines: usize,
 }
 
-/// How much of an entry is taken.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Taken {
-    head: bool,
-    n_lines: usize,
-    n_docs: usize,
+/// A thing that may be taken next. Orders as its kind and place, so that ties fall to rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Head {
+        entry: usize,
+    },
+    /// `place` is the place among the entry's lines by value.
+    Line {
+        entry: usize,
+        place: usize,
+    },
+    Note {
+        entry: usize,
+        line: usize,
+        note: usize,
+    },
 }
+
+/// An entry that is shown.
+struct Opened {
+    lines: Vec<Line>,
+    /// Positions in `lines`, the most valuable first.
+    by_value: Vec<usize>,
+    is_shown: Vec<bool>,
+    notes_shown: Vec<Vec<bool>>,
+}
+
+type Queue = BinaryHeap<(u64, Reverse<Step>, usize)>;
 
 /// Chooses from `entries` (in order of rank) what fits into `budget` tokens.
 ///
-/// The chosen lines keep the order of entries and of their lines. The sum of their tokens,
-/// line ends included, never passes `budget`.
-pub fn pack(entries: &[Entry], budget: usize) -> Packed {
-    let costs: Vec<Costs> = affordable(entries, budget);
-    let mut taken = vec![Taken::default(); costs.len()];
+/// `lines_of` gives an entry's lines, in the order they are shown; it is asked for entries whose
+/// path is taken. The chosen lines keep the order of entries and of their lines. The sum of their
+/// tokens, line ends included, never passes `budget`.
+pub fn pack(entries: &[Entry], budget: usize, mut lines_of: impl FnMut(usize) -> Vec<Line>) -> Packed {
+    let mut opened: Vec<Option<Opened>> = entries.iter().map(|_| None).collect();
     let mut left = budget;
-    let mut heap = BinaryHeap::new();
-    for at in 0..costs.len() {
-        offer(&mut heap, &entries[at], &costs[at], at, 0);
+    let mut queue = Queue::new();
+    // A head costs at least two tokens, so that more entries than half the budget never fit.
+    for (at, entry) in entries.iter().enumerate().take(budget / 2 + 1) {
+        offer(&mut queue, Step::Head { entry: at }, entry.score * HEAD_GAIN, &entry.head);
     }
-    while let Some((_, Reverse(at), tier)) = heap.pop() {
-        let target = tier_state(&entries[at], tier);
-        let cost = costs[at].of(target) - costs[at].of(taken[at]);
-        if cost > left {
-            continue;
+    while let Some((_, Reverse(step), cost)) = queue.pop() {
+        let fits = cost <= left;
+        if fits {
+            left -= cost;
         }
-        left -= cost;
-        taken[at] = target;
-        if tier < 3 {
-            offer(&mut heap, &entries[at], &costs[at], at, tier + 1);
+        match step {
+            Step::Head { entry } if fits => {
+                let lines = lines_of(entry);
+                let mut by_value: Vec<usize> = (0..lines.len()).collect();
+                by_value.sort_by(|one, other| lines[*other].gain.total_cmp(&lines[*one].gain).then(one.cmp(other)));
+                let notes_shown = lines.iter().map(|line| vec![false; line.notes.len()]).collect();
+                let now = Opened { is_shown: vec![false; lines.len()], notes_shown, by_value, lines };
+                offer_line(&mut queue, &entries[entry], entry, &now, 0);
+                opened[entry] = Some(now);
+            }
+            Step::Head { .. } => {}
+            Step::Line { entry, place } => {
+                let Some(now) = &mut opened[entry] else { continue };
+                let at = now.by_value[place];
+                if fits {
+                    now.is_shown[at] = true;
+                    for (note, (text, gain)) in now.lines[at].notes.iter().enumerate() {
+                        let step = Step::Note { entry, line: at, note };
+                        offer(&mut queue, step, entries[entry].score * gain, text);
+                    }
+                }
+                offer_line(&mut queue, &entries[entry], entry, now, place + 1);
+            }
+            Step::Note { entry, line, note } => {
+                if let Some(now) = &mut opened[entry] {
+                    now.notes_shown[line][note] = fits;
+                }
+            }
         }
     }
-    fill(entries, &costs, &mut taken, left);
     let mut packed = Packed::default();
-    for (entry, taken) in entries.iter().zip(&taken) {
-        if !taken.head {
-            continue;
-        }
+    for (entry, now) in entries.iter().zip(opened) {
+        let Some(now) = now else { continue };
         packed.n_entries += 1;
         packed.lines.push(entry.head.clone());
-        for line in &entry.lines {
-            if line.place < taken.n_lines {
-                packed.n_lines += 1;
-                packed.lines.push(line.text.clone());
-            }
-            if line.place < taken.n_docs {
-                packed.lines.extend(line.doc.clone());
-            }
+        for (at, line) in now.lines.into_iter().enumerate().filter(|(at, _)| now.is_shown[*at]) {
+            packed.lines.push(line.text);
+            let shown = line.notes.into_iter().zip(&now.notes_shown[at]).filter(|(_, is_shown)| **is_shown);
+            packed.lines.extend(shown.map(|((text, _), _)| text));
         }
     }
     packed
 }
 
-/// Running sums of an entry's costs, by place.
-struct Costs {
-    head: usize,
-    lines: Vec<usize>,
-    docs: Vec<usize>,
-}
-
-impl Costs {
-    fn of(&self, taken: Taken) -> usize {
-        if !taken.head {
-            return 0;
-        }
-        self.head + self.lines[taken.n_lines] + self.docs[taken.n_docs]
+fn offer_line(queue: &mut Queue, entry: &Entry, at: usize, now: &Opened, place: usize) {
+    if let Some(line) = now.by_value.get(place).map(|line| &now.lines[*line]) {
+        offer(queue, Step::Line { entry: at, place }, entry.score * line.gain, &line.text);
     }
 }
 
-/// Costs of the first entries: as many as could be shown if each took its cheapest form.
-fn affordable(entries: &[Entry], budget: usize) -> Vec<Costs> {
-    // A head costs at least two tokens, so that more entries than half the budget never fit.
-    entries.iter().take(budget / 2 + 1).map(costs).collect()
+/// Puts a step into the queue by gain per token.
+fn offer(queue: &mut Queue, step: Step, gain: f64, text: &str) {
+    let cost = count_line(text);
+    // Quantized, so that equal values tie on every machine and fall to rank.
+    queue.push((((gain / cost.max(1) as f64) * 1e9) as u64, Reverse(step), cost));
 }
 
-fn costs(entry: &Entry) -> Costs {
-    let mut lines = vec![0; entry.lines.len()];
-    let mut docs = vec![0; entry.lines.len()];
-    for line in &entry.lines {
-        lines[line.place] = count_line(&line.text);
-        docs[line.place] = line.doc.as_deref().map_or(0, count_line);
-    }
-    let sums = |costs: Vec<usize>| {
-        let mut sum = 0;
-        std::iter::once(0)
-            .chain(costs.into_iter().map(|cost| {
-                sum += cost;
-                sum
-            }))
-            .collect()
-    };
-    Costs { head: count_line(&entry.head), lines: sums(lines), docs: sums(docs) }
-}
-
-fn count_line(line: &str) -> usize {
+/// The tokens of a line with its end.
+pub fn count_line(line: &str) -> usize {
     tokens::count(&format!("{line}\n"))
-}
-
-fn tier_state(entry: &Entry, tier: usize) -> Taken {
-    let n = entry.lines.len();
-    match tier {
-        0 => Taken { head: true, n_lines: 0, n_docs: 0 },
-        1 => Taken { head: true, n_lines: n.min(N_BEST), n_docs: 0 },
-        2 => Taken { head: true, n_lines: n, n_docs: 0 },
-        _ => Taken { head: true, n_lines: n, n_docs: n },
-    }
-}
-
-/// Puts an entry's next tier on the heap, by gain per token; a tier that adds nothing is passed over.
-fn offer(heap: &mut BinaryHeap<(u64, Reverse<usize>, usize)>, entry: &Entry, costs: &Costs, at: usize, tier: usize) {
-    for (next, gain) in TIER_GAIN.iter().enumerate().skip(tier) {
-        let before = if next == 0 { Taken::default() } else { tier_state(entry, next - 1) };
-        let cost = costs.of(tier_state(entry, next)) - costs.of(before);
-        if cost > 0 {
-            // Quantized, so that equal values tie on every machine and fall to rank.
-            let density = entry.score * gain / cost as f64;
-            heap.push(((density * 1e12) as u64, Reverse(at), next));
-            return;
-        }
-    }
-}
-
-/// Spends what is left on single lines, then docs, then heads of entries not shown.
-fn fill(entries: &[Entry], costs: &[Costs], taken: &mut [Taken], mut left: usize) {
-    for round in 0..3 {
-        for at in 0..costs.len() {
-            loop {
-                let mut next = taken[at];
-                match round {
-                    0 if next.head && next.n_lines < entries[at].lines.len() => next.n_lines += 1,
-                    1 if next.head && next.n_docs < next.n_lines => next.n_docs += 1,
-                    2 if !next.head => next.head = true,
-                    2 if next.n_lines < entries[at].lines.len() => next.n_lines += 1,
-                    _ => break,
-                }
-                let cost = costs[at].of(next) - costs[at].of(taken[at]);
-                if cost > left {
-                    break;
-                }
-                left -= cost;
-                taken[at] = next;
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Entry, Line, pack};
+    use super::{Entry, Line, Packed, pack};
     use crate::report::tokens;
 
-    fn entries(n: usize, n_lines: usize) -> Vec<Entry> {
-        (0..n)
-            .map(|at| Entry {
-                score: 1.0 / (at + 1) as f64,
-                head: format!("src/package/module_{at}.py"),
-                lines: (0..n_lines)
-                    .map(|line| Line {
-                        text: format!("  {line}-{} def function_{line}(self, value: int) -> str", line + 4),
-                        doc: Some(format!("    Gives the value number {line}.")),
-                        place: (line * 7) % n_lines,
-                    })
-                    .collect(),
-            })
-            .collect()
+    fn packed(n: usize, n_lines: usize, budget: usize) -> Packed {
+        let entries: Vec<Entry> = (0..n)
+            .map(|at| Entry { score: 1.0 / (at + 1) as f64, head: format!("src/package/module_{at}.py") })
+            .collect();
+        pack(&entries, budget, |_| {
+            (0..n_lines)
+                .map(|line| Line {
+                    text: format!("  {line}-{} def function_{line}(self, value: int) -> str", line + 4),
+                    gain: 1.0 / (1.0 + ((line * 7) % n_lines) as f64),
+                    notes: vec![(format!("    Gives the value number {line}."), 0.1)],
+                })
+                .collect()
+        })
     }
 
     fn n_tokens(lines: &[String]) -> usize {
@@ -222,14 +179,14 @@ mod tests {
     #[test]
     fn a_budget_is_well_used_when_there_is_matter() {
         for budget in [500, 2000, 4000] {
-            let used = n_tokens(&pack(&entries(60, 13), budget).lines);
-            assert!(used * 100 >= budget * 93 && used <= budget, "{used} of {budget}");
+            let used = n_tokens(&packed(60, 13, budget).lines);
+            assert!(used * 100 >= budget * 97 && used <= budget, "{used} of {budget}");
         }
     }
 
     #[test]
     fn the_best_entries_show_more() {
-        let packed = pack(&entries(60, 13), 1500);
+        let packed = packed(60, 13, 1500);
         assert_eq!(packed.lines[0], "src/package/module_0.py");
         let shown = |at: usize| {
             packed
@@ -247,7 +204,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn no_budget_is_passed(budget in 0usize..3000, n in 0usize..40, n_lines in prop::sample::select(vec![0, 1, 2, 3, 5, 9, 13])) {
-            prop_assert!(n_tokens(&pack(&entries(n, n_lines), budget).lines) <= budget);
+            prop_assert!(n_tokens(&packed(n, n_lines.max(1), budget).lines) <= budget);
         }
     }
 }

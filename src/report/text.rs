@@ -1,5 +1,6 @@
 //! Text answers: one header line, then the body, together never above the token budget.
 
+use crate::report::pack::count_line;
 use crate::report::sanitize;
 use crate::report::tokens;
 
@@ -15,6 +16,8 @@ pub struct Headline {
     pub n_pending: usize,
     /// How many things of how many are shown, and what they are.
     pub shown: Option<Shown>,
+    /// What the question was taken for.
+    pub shape: Option<&'static str>,
 }
 
 /// `12 of 40 callers`.
@@ -40,6 +43,9 @@ impl Headline {
         if let Some(Shown { n, total, noun }) = &self.shown {
             line.push_str(&format!(" | {n} of {total} {noun}"));
         }
+        if let Some(shape) = self.shape {
+            line.push_str(&format!(" | read as {shape}"));
+        }
         line
     }
 
@@ -56,7 +62,8 @@ impl Headline {
 /// with a line end.
 pub fn compose(headline: &Headline, body: &[String], budget: usize) -> String {
     let mut lines: Vec<&str> = body.iter().map(String::as_str).filter(|l| !l.trim().is_empty()).collect();
-    let costs: Vec<usize> = lines.iter().map(|l| tokens::count(l) + 1).collect();
+    // Exact: no token reaches over the end of a line that is not blank.
+    let costs: Vec<usize> = lines.iter().map(|l| count_line(l)).collect();
     let room = budget.saturating_sub(headline.reserve(budget));
     let total: usize = costs.iter().sum();
     let mut notice = String::new();
@@ -110,6 +117,7 @@ mod tests {
             view: "flask@2fec0b2 +3 dirty".into(),
             n_pending: 0,
             shown: Some(Shown { n: 1, total: 2, noun: "callers" }),
+            shape: None,
         };
         let text = compose(&headline, &["src/a.py:3 f calls".into()], 4000);
         let n_tokens = tokens::count(&text);

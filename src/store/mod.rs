@@ -3,10 +3,11 @@
 //! `schema` says which columns a row has, `shard` turns facts into rows and back, `pack` finds
 //! rows in files of many, `manifest` says which shards a tree is made of, `objects` puts and
 //! gets. Whatever cannot be read back whole and right is a miss, never an answer.
-//! `compilers` keeps what compilers said beside them. `table_file` writes plain tables for exports.
+//! `compilers` keeps what compilers said beside them, `counters` what processes did. `table_file` writes plain tables for exports.
 
 pub mod cells;
 pub mod compilers;
+pub mod counters;
 pub mod manifest;
 pub mod objects;
 pub mod pack;

@@ -1,16 +1,20 @@
 //! `find_symbol`: definitions by name: exact, by the end, by a part; else the nearest names.
 
+use std::borrow::Cow;
+
+use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::atlas::Atlas;
 use crate::base::error::Result;
 use crate::facts::model::SymbolFlags;
 use crate::facts::table::Id;
-use crate::rank::{files, surface};
+use crate::rank::ranking::Ranking;
+use crate::rank::{lexical, surface};
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::{listing, show, suggest, target};
-use crate::view::{SymbolRef, View};
+use crate::view::{FileIdx, SymbolRef, View};
 
 pub const TOOL: Tool = Tool {
     name: "find_symbol",
@@ -45,14 +49,15 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
     let query = given.text("query").unwrap_or_default();
-    let mut found = search(view, query, given);
+    let ranking = desk.ranking(&atlas, &desk.options.rank);
+    let mut found = search(view, &ranking, query, given);
     if found.is_empty() {
         if let Ok(found) = target::resolve(&atlas, query, None) {
             return Ok(one_target(desk, &atlas, &found));
         }
         return Err(suggest::unknown_symbol(view, query, None));
     }
-    let ranks = files::rank_files(view, &atlas.graph, &[], &desk.options.rank);
+    let ranks = ranking.map_ranks();
     let rank = |at: SymbolRef| (ranks[at.file.0 as usize] * 1e12) as i64;
     found.sort_by_key(|(fit, at)| {
         let symbol = view.symbol(*at);
@@ -62,6 +67,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let page = listing::page(given, found.len())?;
     answer.shown(page.len(), found.len(), "symbols");
     let rows: Vec<Value> = found[page.clone()].iter().map(|(_, at)| show::symbol_json(view, *at)).collect();
+    answer.instead_of(view, found[page.clone()].iter().map(|(_, at)| at.file));
     for (_, at) in &found[page.clone()] {
         answer.line(row_line(view, *at));
     }
@@ -97,31 +103,63 @@ fn one_target(desk: &Desk, atlas: &Atlas, found: &target::Target) -> Answer {
     answer
 }
 
-fn search(view: &View, query: &str, given: &Given) -> Vec<(Fit, SymbolRef)> {
+fn search(view: &View, ranking: &Ranking, query: &str, given: &Given) -> Vec<(Fit, SymbolRef)> {
     let query = query.trim();
-    let folded = query.to_lowercase();
+    let lower = query.to_lowercase();
+    let folded = lower.as_str();
     let kind = given.text("kind");
-    let mut found = Vec::new();
-    for file in view.indices().filter(|file| listing::fits_file(view, *file, given)) {
-        let facts = view.facts(file);
-        for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
-            if kind.is_some_and(|kind| show::kind(symbol) != kind) {
-                continue;
-            }
-            let name = facts.name(symbol.name);
-            let qualname = facts.name(symbol.qualname);
-            if let Some(fit) = fit(name, qualname, query, &folded) {
-                found.push((fit, SymbolRef { file, symbol: Id::new(row) }));
-            }
+    let is_wanted = |at: SymbolRef| kind.is_none_or(|kind| show::kind(view.symbol(at)) == kind);
+    let files: Vec<FileIdx> = view.indices().filter(|file| listing::fits_file(view, *file, given)).collect();
+    // Whole names first: they are looked up, and where there are any no parts are listed (`get`
+    // should not list every getter first).
+    let simple = target::plain(query);
+    let hash = lexical::name_hash(simple.rsplit('.').next().unwrap_or(&simple));
+    let mut found: Vec<(Fit, SymbolRef)> = Vec::new();
+    for file in &files {
+        for symbol in ranking.words[file.0 as usize].defined(hash) {
+            let at = SymbolRef { file: *file, symbol };
+            let fit = fit_of(view, at, query, folded).filter(|fit| *fit <= Fit::End);
+            found.extend(fit.filter(|_| is_wanted(at)).map(|fit| (fit, at)));
         }
     }
-    // Parts are listed only where no whole name fits: `get` should not list every getter first.
+    if !found.is_empty() {
+        return found;
+    }
+    let of_file = |file: FileIdx| {
+        (1..view.facts(file).symbols.len()).filter_map(move |row| {
+            let at = SymbolRef { file, symbol: Id::new(row) };
+            fit_of(view, at, query, folded).map(|fit| (fit, at))
+        })
+    };
+    let mut found: Vec<(Fit, SymbolRef)> = Vec::new();
+    let all: Vec<Vec<(Fit, SymbolRef)>> = files.into_par_iter().map(|file| of_file(file).collect()).collect();
+    found.extend(all.into_iter().flatten().filter(|(_, at)| is_wanted(*at)));
     match found.iter().map(|(fit, _)| *fit).min() {
         Some(Fit::Exact | Fit::End) => found.retain(|(fit, _)| *fit <= Fit::End),
         Some(Fit::Folded) => found.retain(|(fit, _)| *fit == Fit::Folded),
         Some(Fit::Start | Fit::Part) | None => {}
     }
     found
+}
+
+fn fit_of(view: &View, at: SymbolRef, query: &str, folded: &str) -> Option<Fit> {
+    let facts = view.facts(at.file);
+    let symbol = view.symbol(at);
+    fit(facts.name(symbol.name), facts.name(symbol.qualname), query, folded)
+}
+
+/// Whether a text holds `folded` in any case: a look without copies for ASCII, where most names
+/// that do not fit end.
+fn holds_folded(text: &str, folded: &str) -> bool {
+    if !text.is_ascii() || !folded.is_ascii() {
+        return text.to_lowercase().contains(folded);
+    }
+    let first = folded.as_bytes()[0];
+    text.len() >= folded.len()
+        && (0..=text.len() - folded.len()).any(|at| {
+            text.as_bytes()[at].to_ascii_lowercase() == first
+                && text.as_bytes()[at..at + folded.len()].eq_ignore_ascii_case(folded.as_bytes())
+        })
 }
 
 fn fit(name: &str, qualname: &str, query: &str, folded: &str) -> Option<Fit> {
@@ -131,12 +169,18 @@ fn fit(name: &str, qualname: &str, query: &str, folded: &str) -> Option<Fit> {
     if name == query || qualname == query {
         return Some(Fit::Exact);
     }
-    let plain = target::plain(qualname);
+    let plain: Cow<'_, str> = match qualname.contains(['(', '#']) {
+        true => target::plain(qualname).into(),
+        false => qualname.into(),
+    };
     if plain == query {
         return Some(Fit::Exact);
     }
     if plain.strip_suffix(query).is_some_and(|rest| rest.ends_with('.')) {
         return Some(Fit::End);
+    }
+    if !holds_folded(&plain, folded) {
+        return None;
     }
     let name = name.to_lowercase();
     if name == folded || plain.to_lowercase() == folded {

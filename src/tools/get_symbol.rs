@@ -10,7 +10,7 @@ use crate::report::sanitize;
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::{find_symbol, show};
+use crate::tools::{find_symbol, past, show};
 use crate::view::{FileIdx, SymbolRef};
 
 pub const TOOL: Tool = Tool {
@@ -29,6 +29,7 @@ pub const TOOL: Tool = Tool {
             "the most source lines to add (default 200)",
         ),
         param::FRESH,
+        Param::new("history", ParamKind::Flag, "add the commits that touched it, newest first").unlisted(),
     ],
     form: Form::Text,
     run,
@@ -46,11 +47,18 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let symbols = target::symbols(&target);
     let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     answer.shown(symbols.len(), symbols.len(), if symbols.len() == 1 { "definition" } else { "definitions" });
+    answer.instead_of(view, symbols.iter().map(|at| at.file));
     let max_lines = given.integer("max_body_lines").unwrap_or(DEFAULT_BODY_LINES);
     let body = given.flag("include_body").unwrap_or(false);
     let mut shown = Vec::new();
     for at in symbols {
         let mut fields = put_definition(&mut answer, &atlas, at, &target);
+        if given.flag("history").unwrap_or(false) {
+            let history = past::put_history(&mut answer, &*desk.source, &atlas, at)?;
+            if let Value::Object(fields) = &mut fields {
+                fields.insert("history".to_owned(), history);
+            }
+        }
         if body {
             let symbol = view.symbol(at);
             let end = symbol.end_line.min(symbol.start_line.saturating_add(max_lines as u32 - 1));

@@ -11,7 +11,7 @@ use crate::impact::{answer, json as impact_json, text};
 use crate::report::sanitize;
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::{links, target};
+use crate::tools::{links, past, target};
 
 pub const TOOL: Tool = Tool {
     name: "impact_of",
@@ -75,6 +75,10 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     }
     for (name, value) in fields(&shown, limit) {
         out.field(name, value);
+    }
+    let changed: Vec<&str> = impact.files.iter().map(|file| file.path.as_str()).collect();
+    if let Some(past) = past::put_files(&mut out, &*desk.source, &atlas, &changed) {
+        out.field("history", past);
     }
     Ok(out)
 }

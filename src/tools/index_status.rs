@@ -10,7 +10,7 @@ use crate::facts::model::Status;
 use crate::report::{json, sanitize};
 use crate::tools::param::{self, Given};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::{show, verdict};
+use crate::tools::{meter, show, verdict};
 use crate::view::SkipReason;
 
 pub const TOOL: Tool = Tool {
@@ -28,7 +28,9 @@ const MAX_PATHS: usize = 50;
 
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
-    Ok(answer(&atlas, &[], desk.source.store().map(|store| store.n_bytes), desk.options.max_tokens))
+    let mut answer = answer(&atlas, &[], desk.source.store().map(|store| store.n_bytes), desk.options.max_tokens);
+    put_served(&mut answer, &desk.source.counters());
+    Ok(answer)
 }
 
 /// The state of what `atlas` holds; `deleted` are paths of HEAD's tree that are gone from disk.
@@ -73,6 +75,20 @@ pub fn answer(atlas: &Atlas, deleted: &[String], store_bytes: Option<u64>, budge
         answer.field("store_bytes", n_bytes);
     }
     answer
+}
+
+/// What answers have cost so far, over all processes that share the store.
+fn put_served(answer: &mut Answer, counters: &meter::Sums) {
+    let total = |family: &str| meter::total(counters, family).max(0.0) as u64;
+    let (n_answers, served, naive) =
+        (total("ratlas_query_seconds_count"), total("ratlas_tokens_served_total"), total("ratlas_tokens_naive_total"));
+    if n_answers > 0 {
+        answer.line(format!(
+            "served: {served} tokens in {n_answers} answers; reading the files that they name would be about {naive}"
+        ));
+    }
+    let fields = [("answers", n_answers.into()), ("tokens", served.into()), ("tokens_of_files", naive.into())];
+    answer.field("served", json::object(fields));
 }
 
 fn put_languages(answer: &mut Answer, atlas: &Atlas) {

@@ -142,6 +142,7 @@ pub fn put_found(
         answer.line(format!("{heading}: {}{likely}", found.len() - n_likely));
     }
     let rows = &found[page];
+    answer.instead_of(view, rows.iter().map(|row| row.at.file));
     for row in rows {
         answer.line(format!("  {}", found_line(view, row, end)));
         if let Some(explainer) = explainer {

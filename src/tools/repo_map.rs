@@ -6,9 +6,10 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::rank::files;
 use crate::report::{json, sanitize, text};
 use crate::tools::param::{self, Given, Param, ParamKind};
-use crate::tools::sheet::{self, Ranked};
+use crate::tools::sheet::{self, Purpose, Ranked};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::{listing, suggest, verdict};
+use crate::tools::{listing, overview, suggest, verdict};
+use crate::view::FileIdx;
 
 pub const TOOL: Tool = Tool {
     name: "repo_map",
@@ -33,10 +34,14 @@ pub const BUDGET: Param = Param::new(
     "the most tokens to answer with; never passed",
 );
 
+/// Smaller budgets are spent on files alone.
+const MIN_OVERVIEW: usize = 800;
+
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let ranks = files::rank_files(view, &atlas.graph, &[], &rank_options(desk, given));
+    let ranking = desk.ranking(&atlas, &rank_options(desk, given));
+    let ranks = ranking.map_ranks();
     let mut ranked: Vec<Ranked> = view
         .indices()
         .filter(|file| listing::fits_file(view, *file, given))
@@ -55,7 +60,14 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     if let Some(line) = verdict::not_indexed_line(view).filter(|_| budget >= 400) {
         answer.line(line);
     }
-    let n_shown = sheet::put(&mut answer, &atlas, &ranked, given.text("kind"));
+    if budget >= MIN_OVERVIEW && given.text("kind").is_none() {
+        let product: Vec<FileIdx> =
+            ranked.iter().map(|ranked| ranked.file).filter(|file| !ranking.is_secondary[file.0 as usize]).collect();
+        for line in overview::lines(&atlas, &product, budget / 6) {
+            answer.line(line);
+        }
+    }
+    let n_shown = sheet::put(&mut answer, &atlas, &ranked, given.text("kind"), Purpose::Map);
     answer.field("files", files_json(view, &ranked[..n_shown.min(ranked.len())]));
     Ok(answer)
 }

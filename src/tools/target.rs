@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use crate::atlas::Atlas;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::symbol_handle;
@@ -153,17 +155,15 @@ fn not_indexed(view: &View, path: &str) -> Result<()> {
 }
 
 fn by_handle(view: &View, handle: &str) -> Result<Target> {
-    for (at, file) in view.files.iter().enumerate() {
+    let found = view.files.par_iter().enumerate().find_map_first(|(at, file)| {
         let path = file.path.as_str();
-        let found = file.facts.symbols.iter().position(|s| symbol_handle(path, file.facts.name(s.qualname)) == handle);
-        match found {
-            Some(0) => return Ok(Target::File(FileIdx(at as u32))),
-            Some(row) => {
-                let symbol = SymbolRef { file: FileIdx(at as u32), symbol: Id::new(row) };
-                return Ok(Target::Symbols(vec![symbol]));
-            }
-            None => {}
-        }
+        let row = file.facts.symbols.iter().position(|s| symbol_handle(path, file.facts.name(s.qualname)) == handle)?;
+        Some((FileIdx(at as u32), row))
+    });
+    match found {
+        Some((file, 0)) => return Ok(Target::File(file)),
+        Some((file, row)) => return Ok(Target::Symbols(vec![SymbolRef { file, symbol: Id::new(row) }])),
+        None => {}
     }
     Err(Error::new(ErrorKind::UnknownTarget, format!("no symbol has the handle `{handle}` in this tree"))
         .hint("handles name a path and a qualified name; find it again with `ratlas query symbol NAME`"))
@@ -198,19 +198,24 @@ fn matches(view: &View, name: &str, within: Option<FileIdx>, fits: fn(&str, &str
     // A name with a parameter list or a number is meant literally.
     let literal = name.contains('(') || name.contains('#');
     let simple = plain(name.rsplit('.').next().unwrap_or(name));
-    let mut groups = Groups::new();
-    for file in view.indices().filter(|file| within.is_none_or(|within| within == *file)) {
+    let of_file = |file: FileIdx| {
         let facts = view.facts(file);
-        if !literal && !facts.names.iter().any(|known| **known == *simple) {
-            continue;
-        }
-        for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
+        let may_hold = literal || facts.names.iter().any(|known| **known == *simple);
+        let symbols = if may_hold { &facts.symbols[..] } else { &[] };
+        symbols.iter().enumerate().skip(1).filter_map(move |(row, symbol)| {
             let qualname = facts.name(symbol.qualname);
             let compared = if literal { qualname.to_owned() } else { plain(qualname) };
-            if fits(&compared, name) {
-                groups.entry((file, plain(qualname))).or_default().push(SymbolRef { file, symbol: Id::new(row) });
-            }
-        }
+            fits(&compared, name).then(|| ((file, plain(qualname)), SymbolRef { file, symbol: Id::new(row) }))
+        })
+    };
+    let found: Vec<((FileIdx, String), SymbolRef)> = match within {
+        Some(file) => of_file(file).collect(),
+        // A large repository has millions of names; each file is looked into by itself.
+        None => view.indices().collect::<Vec<_>>().into_par_iter().flat_map_iter(of_file).collect(),
+    };
+    let mut groups = Groups::new();
+    for (name, at) in found {
+        groups.entry(name).or_default().push(at);
     }
     let local = |symbols: &[SymbolRef]| symbols.iter().all(|at| view.symbol(*at).flags.has(SymbolFlags::LOCAL));
     if groups.values().any(|symbols| !local(symbols)) {

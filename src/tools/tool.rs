@@ -1,17 +1,24 @@
 //! What a tool must be, and the desk it is asked at.
 
-use std::sync::{Arc, Mutex};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
 use serde_json::Value;
 
 use crate::atlas::{Atlas, AtlasSource, StoreFigures};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::path::RepoPath;
+use crate::extract::redact::Redactor;
+use crate::git::log::{Log, Version};
 use crate::impact::policy;
 use crate::rank::files;
+use crate::rank::ranking::Ranking;
 use crate::report::text::{Headline, Shown};
 use crate::report::{json, sanitize, text};
+use crate::tools::meter;
 use crate::tools::param::{Given, Param};
+use crate::view::{FileIdx, View};
 
 /// A tool: the same thing over MCP and as a command.
 pub struct Tool {
@@ -38,6 +45,14 @@ pub struct Desk {
     pub source: Arc<dyn AtlasSource + Send + Sync>,
     pub options: Options,
     last: Mutex<Option<Arc<Atlas>>>,
+    ranked: Mutex<Option<Ranked>>,
+}
+
+/// The ranking of the atlas that was ranked last.
+struct Ranked {
+    atlas: Arc<Atlas>,
+    min_confidence: f64,
+    ranking: Arc<Ranking>,
 }
 
 /// The options of the bay, from `ratlas.toml`.
@@ -73,7 +88,7 @@ impl Default for Options {
 impl Desk {
     /// A desk that answers from `source`.
     pub fn new(source: Arc<dyn AtlasSource + Send + Sync>, options: Options) -> Self {
-        Desk { source, options, last: Mutex::new(None) }
+        Desk { source, options, last: Mutex::default(), ranked: Mutex::default() }
     }
 
     /// A desk that answers from what is indexed already, marked stale where that is not all.
@@ -91,9 +106,44 @@ impl Desk {
         if let (Some(false), Some(atlas)) = (given.flag("fresh"), last.as_ref()) {
             return Ok(Arc::clone(atlas));
         }
+        let started = Instant::now();
         let atlas = self.source.fresh()?;
+        if !last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &atlas)) {
+            let mut sums = meter::Sums::from([("ratlas_generation_total".to_owned(), 1.0)]);
+            meter::put_duration(&mut sums, "ratlas_refresh_seconds", "", started.elapsed());
+            self.source.count(&sums);
+        }
         *last = Some(Arc::clone(&atlas));
         Ok(atlas)
+    }
+
+    /// What ranking needs of an atlas; kept until another is asked for, whose unchanged files
+    /// then cost nothing. A history that cannot be read ranks nothing.
+    pub fn ranking(&self, atlas: &Arc<Atlas>, options: &files::Options) -> Arc<Ranking> {
+        let mut ranked = self.ranked.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(known) = ranked.as_ref()
+            && Arc::ptr_eq(&known.atlas, atlas)
+            && known.min_confidence == options.min_confidence
+        {
+            return Arc::clone(&known.ranking);
+        }
+        let log = self.source.log(atlas).unwrap_or_else(|error| {
+            tracing::debug!("ranked without history: {error}");
+            Arc::default()
+        });
+        let started = Instant::now();
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        let before = ranked.as_ref().map(|known| &*known.ranking);
+        let ranking = Arc::new(Ranking::new(&atlas.view, &atlas.graph, &log, options, jobs, before));
+        let mut sums = meter::Sums::new();
+        meter::put_duration(&mut sums, "ratlas_rank_seconds", "", started.elapsed());
+        self.source.count(&sums);
+        *ranked = Some(Ranked {
+            atlas: Arc::clone(atlas),
+            min_confidence: options.min_confidence,
+            ranking: Arc::clone(&ranking),
+        });
+        ranking
     }
 }
 
@@ -122,6 +172,26 @@ impl AtlasSource for Stale {
         self.0.read(atlas, path)
     }
 
+    fn log(&self, atlas: &Atlas) -> Result<Arc<Log>> {
+        self.0.log(atlas)
+    }
+
+    fn redactor(&self) -> &Redactor {
+        self.0.redactor()
+    }
+
+    fn version(&self, commit: &str, path: &RepoPath) -> Result<Version> {
+        self.0.version(commit, path)
+    }
+
+    fn count(&self, added: &BTreeMap<String, f64>) {
+        self.0.count(added);
+    }
+
+    fn counters(&self) -> BTreeMap<String, f64> {
+        self.0.counters()
+    }
+
     fn store(&self) -> Option<StoreFigures> {
         self.0.store()
     }
@@ -137,6 +207,10 @@ pub struct Answer {
     pub lines: Vec<String>,
     /// The fields of the JSON form, below its header fields.
     pub data: Vec<(&'static str, Value)>,
+    /// Bytes of the files that the answer names: what would be read in its place.
+    pub n_bytes_instead: u64,
+    /// The text form, once it was asked for.
+    rendered: OnceLock<String>,
 }
 
 impl Answer {
@@ -151,8 +225,8 @@ impl Answer {
         if header.n_dirty > 0 {
             view.push_str(&format!(" +{} dirty", header.n_dirty));
         }
-        let headline = Headline { view, n_pending: header.n_pending, shown: None };
-        Answer { headline, budget, lines: Vec::new(), data: Vec::new() }
+        let headline = Headline { view, n_pending: header.n_pending, shown: None, shape: None };
+        Answer { headline, budget, lines: Vec::new(), data: Vec::new(), n_bytes_instead: 0, rendered: OnceLock::new() }
     }
 
     /// Sets "n of total" of the header line.
@@ -162,6 +236,7 @@ impl Answer {
 
     /// Adds a line of text, already sanitized.
     pub fn line(&mut self, line: impl Into<String>) {
+        self.rendered.take();
         self.lines.push(line.into());
     }
 
@@ -170,9 +245,15 @@ impl Answer {
         self.data.push((name, value.into()));
     }
 
+    /// Says which files the answer names, each once.
+    pub fn instead_of(&mut self, view: &View, files: impl IntoIterator<Item = FileIdx>) {
+        let files: BTreeSet<FileIdx> = files.into_iter().collect();
+        self.n_bytes_instead += files.iter().map(|file| u64::from(view.facts(*file).n_bytes)).sum::<u64>();
+    }
+
     /// The text form: header line and body within the budget, ended by a line end.
     pub fn text(&self) -> String {
-        text::compose(&self.headline, &self.lines, self.budget)
+        self.rendered.get_or_init(|| text::compose(&self.headline, &self.lines, self.budget)).clone()
     }
 
     /// The JSON form: view, stale flag, counts, then the fields.

@@ -1,0 +1,72 @@
+//! What ranking keeps of an atlas between questions: words of files, the file graph, ranks that
+//! hang on no question, the past.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::base::dialect::Dialect;
+use crate::base::id::BlobId;
+use crate::base::parallel;
+use crate::git::log::Log;
+use crate::graph::edge::Graph;
+use crate::rank::files::{self, Options};
+use crate::rank::lexical::{self, FileWords};
+use crate::rank::pagerank::{self, Weighted};
+use crate::rank::past::Past;
+use crate::rank::words::Term;
+use crate::view::View;
+
+/// The state of ranking over one view and graph. Every list has one item a file of the view.
+pub struct Ranking {
+    pub words: Vec<Arc<FileWords>>,
+    pub paths: Vec<Vec<(Term, f64)>>,
+    pub graph: Weighted,
+    /// PageRank from all files alike.
+    pub ranks: Vec<f64>,
+    pub is_secondary: Vec<bool>,
+    pub past: Past,
+    by_blob: HashMap<(BlobId, Dialect), Arc<FileWords>>,
+}
+
+impl Ranking {
+    /// Prepares a view; words of files that `before` has seen are taken from it. On `jobs`
+    /// threads; equal inputs give equal values on any number of them.
+    pub fn new(
+        view: &View,
+        graph: &Graph,
+        log: &Log,
+        options: &Options,
+        jobs: usize,
+        before: Option<&Ranking>,
+    ) -> Self {
+        let words: Vec<Arc<FileWords>> = parallel::each(
+            view.files.len(),
+            jobs,
+            || (),
+            |(), at| {
+                let file = &view.files[at];
+                let known = before.and_then(|before| before.by_blob.get(&(file.blob, file.dialect)));
+                known.cloned().unwrap_or_else(|| Arc::new(FileWords::of(&file.facts)))
+            },
+        );
+        let by_blob =
+            view.files.iter().zip(&words).map(|(file, words)| ((file.blob, file.dialect), Arc::clone(words))).collect();
+        let weighted = files::file_graph(view.files.len(), graph, options);
+        let ranks = pagerank::pagerank(&weighted, &[], options.alpha, pagerank::N_ITERATIONS);
+        Ranking {
+            words,
+            paths: view.files.iter().map(|file| lexical::path_terms(file.path.as_str())).collect(),
+            graph: weighted,
+            ranks,
+            is_secondary: view.files.iter().map(files::is_secondary).collect(),
+            past: Past::new(view, log),
+            by_blob,
+        }
+    }
+
+    /// The ranks of files for a map without a task: tests, examples and generated files behind.
+    pub fn map_ranks(&self) -> Vec<f64> {
+        let ranks = self.ranks.iter().zip(&self.is_secondary);
+        ranks.map(|(rank, secondary)| if *secondary { rank * files::DEMOTED } else { *rank }).collect()
+    }
+}
