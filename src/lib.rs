@@ -9,6 +9,7 @@ pub mod extract;
 pub mod facts;
 pub mod git;
 pub mod graph;
+pub mod harness;
 pub mod impact;
 pub mod index;
 pub mod lang;

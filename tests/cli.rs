@@ -287,7 +287,7 @@ fn a_closed_pipe_is_no_panic() {
 fn help_lists_only_what_there_is_and_goes_to_stdout() {
     let scratch = polyglot();
     let help = ok(&scratch, &["--help"]);
-    for absent in ["watch", "daemon", "pull", "push", "bench"] {
+    for absent in ["watch", "daemon", "pull", "push"] {
         assert!(!help.contains(&format!("  {absent} ")), "{absent}");
     }
     for shell in ["bash", "zsh", "fish"] {
@@ -317,4 +317,42 @@ fn a_folder_without_git_is_fine() {
     let scratch = Scratch::folder();
     scratch.write("a.py", "def f():\n    pass\n");
     assert!(ok(&scratch, &["query", "get", "f"]).contains("a.py:1-2 function def f()"));
+}
+
+#[test]
+fn questions_of_processes_are_counted_for_prometheus() {
+    let scratch = polyglot();
+    ok(&scratch, &["query", "map"]);
+    ok(&scratch, &["query", "map"]);
+    fails(&scratch, &["query", "get", "Crat"], 2);
+    let text = ok(&scratch, &["status", "--metrics"]);
+    assert!(text.contains("# TYPE ratlas_query_seconds histogram\n"), "{text}");
+    assert!(text.contains("ratlas_query_seconds_count{tool=\"repo_map\"} 2\n"), "{text}");
+    assert!(text.contains("ratlas_query_errors_total{tool=\"get_symbol\",code="), "{text}");
+    assert!(text.contains("ratlas_pending_files 0\n") && text.contains("ratlas_unresolved_ratio "), "{text}");
+    assert!(ok(&scratch, &["status", "--metrics"]) == text, "looking counts nothing");
+}
+
+#[test]
+fn a_definition_has_its_history() {
+    let scratch = Scratch::new();
+    scratch.write("a.py", "def f():\n    return 1\n\n\ndef g():\n    return 1\n");
+    scratch.commit("start");
+    scratch.write("a.py", "# more lines\n\n\ndef f():\n    return 1\n\n\ndef g():\n    return 2\n");
+    scratch.commit("change g alone");
+    let of = |name: &str| ok(&scratch, &["query", "get", name, "--history"]);
+    assert!(of("g").contains(": change g alone\n") && of("g").contains(": start\n"), "{}", of("g"));
+    assert!(!of("f").contains("change g alone") && of("f").contains(": start\n"), "{}", of("f"));
+}
+
+#[test]
+fn log_lines_under_v_are_json() {
+    let scratch = polyglot();
+    let output = ratlas(&scratch.root, &scratch.store()).args(["-v", "query", "map"]).output().unwrap();
+    let lines: Vec<serde_json::Value> = String::from_utf8(output.stderr)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    assert!(lines.iter().any(|line| line["fields"]["tool"] == "repo_map"), "{lines:?}");
 }

@@ -1,9 +1,11 @@
 //! The one integration-test binary; each area is a module.
 
 mod cli;
+mod context;
 mod extract;
 mod fingerprint;
 mod git;
+mod harness;
 mod hashes;
 mod house;
 mod impact;
@@ -14,6 +16,8 @@ mod index;
 mod java_hashes;
 mod link;
 mod mcp;
+#[cfg(feature = "http")]
+mod mcp_http;
 mod replay;
 mod scip;
 mod secrets;

@@ -241,3 +241,40 @@ fn the_stateless_era_is_served_too() {
     assert_eq!(responses[&2]["result"]["tools"].as_array().unwrap().len(), 8);
     assert!(text(&responses[&3]).contains("class Cart"));
 }
+
+#[test]
+fn folders_and_definitions_are_resources_that_complete() {
+    let scratch = polyglot();
+    let complete = |name: &str, value: &str| {
+        let reference = json!({"type": "ref/prompt", "name": "ratlas-onboard"});
+        ("completion/complete", json!({"ref": reference, "argument": {"name": name, "value": value}}))
+    };
+    let responses = talk(
+        &scratch,
+        &[
+            ("resources/templates/list", json!({})),
+            ("resources/read", json!({"uri": "ratlas://map/web"})),
+            ("resources/read", json!({"uri": "ratlas://symbol/Cart"})),
+            complete("path", "src/sh"),
+            complete("qualname", "Car"),
+            complete("nothing", "x"),
+            ("prompts/get", json!({"name": "ratlas-onboard", "arguments": {"path": "web"}})),
+            ("resources/read", json!({"uri": "ratlas://symbol/Crat"})),
+        ],
+    );
+    let templates = responses[&1]["result"]["resourceTemplates"].to_string();
+    assert!(
+        templates.contains("ratlas://map/{+path}") && templates.contains("ratlas://symbol/{qualname}"),
+        "{templates}"
+    );
+    let text = |id: u64| responses[&id]["result"]["contents"][0]["text"].as_str().unwrap();
+    assert!(text(2).contains("web/price.ts\n") && !text(2).contains("src/shop"), "{}", text(2));
+    assert!(text(3).contains("class Cart"), "{}", text(3));
+    let values = |id: u64| responses[&id]["result"]["completion"]["values"].to_string();
+    assert!(values(4).contains("\"src/shop\"") && values(4).contains("\"src/shop/cart.py\""), "{}", values(4));
+    assert!(values(5).starts_with("[\"Cart\","), "{}", values(5));
+    assert_eq!(values(6), "[]");
+    let prompt = responses[&7]["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(prompt.contains("web/price.ts") && !prompt.contains("src/shop"), "{prompt}");
+    assert!(responses[&8]["error"]["message"].as_str().unwrap().contains("did you mean `Cart`"));
+}

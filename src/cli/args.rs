@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::{
-    compare, completions, config, demo, doctor, explain, export, impact, index, init, man, query, serve, status, verify,
+    bench, compare, completions, config, demo, doctor, explain, export, impact, index, init, man, query, serve, status,
+    verify,
 };
 
 /// RepoAtlas: the structural map of a code base that CI builds once and everybody reuses.
@@ -81,6 +82,8 @@ pub enum Command {
     Serve(serve::ServeArgs),
     /// Unpack a small repository and walk through what ratlas says of it
     Demo(demo::DemoArgs),
+    /// Measure what ratlas saves an agent of yours, over tasks with checks
+    Bench(bench::BenchArgs),
     /// Write symbols, references or edges as a table, or all as a SCIP index
     Export(export::ExportArgs),
     /// Extract files again and compare them with the store

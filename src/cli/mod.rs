@@ -3,6 +3,7 @@
 //! stdout carries the answer and nothing else; progress, logs and errors go to stderr.
 
 mod args;
+mod bench;
 mod compare;
 mod completions;
 mod config;
@@ -62,6 +63,7 @@ fn run(context: Context, command: Command) -> Result<u8> {
         Command::Query(args) => query::run(&context, args),
         Command::Compare(args) => compare::run(&context, args),
         Command::Serve(args) => serve::run(context, &args),
+        Command::Bench(args) => bench::run(&args),
         Command::Export(args) => export::run(&context, &args),
         Command::Verify(args) => verify::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),

@@ -1,12 +1,17 @@
-//! The server: the tools over the Model Context Protocol, on stdio. The only door to rmcp and tokio.
+//! The server: the tools over the Model Context Protocol, on stdio or HTTP. The only door to rmcp,
+//! hyper and tokio.
 //!
 //! The handshake is answered before any repository is opened. Nothing but JSON-RPC reaches stdout.
 
+#[cfg(feature = "http")]
+pub mod http;
 mod message;
 mod server;
 mod stdio;
 mod words;
 
+#[cfg(feature = "http")]
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +20,8 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
 use crate::base::error::{Error, ErrorKind, Result};
+#[cfg(feature = "http")]
+use crate::mcp::http::{Http, Metrics};
 use crate::mcp::server::Server;
 use crate::tools::tool::Desk;
 
@@ -40,15 +47,34 @@ pub const PATIENCE: Duration = Duration::from_secs(45);
 /// # Errors
 /// `Io` when the runtime cannot start or the transport fails; an end of input is none.
 pub fn serve(place: Place, open: Open) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|cause| Error::new(ErrorKind::Io, "cannot start the server").source(cause))?;
+    let runtime = runtime()?;
     let served = runtime.block_on(run(Server::new(place, open)));
     // Reading stdin may still block a thread of the runtime: it is not waited for.
     runtime.shutdown_background();
     served
+}
+
+#[cfg(feature = "http")]
+/// Serves over HTTP until the process ends. `ready` is told the address that is listened at.
+///
+/// # Errors
+/// `Io` when the runtime cannot start or the address cannot be listened at.
+pub fn serve_http(
+    place: Place,
+    open: Open,
+    http: &Http,
+    metrics: Metrics,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<()> {
+    runtime()?.block_on(http::serve(Server::new(place, open), http, metrics, ready))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|cause| Error::new(ErrorKind::Io, "cannot start the server").source(cause))
 }
 
 async fn run(server: Server) -> Result<()> {

@@ -6,24 +6,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig, Tool as ToolModel,
-    ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CompletionInfo,
+    ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
+    Tool as ToolModel, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Map;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 use tokio::task::{JoinError, JoinHandle};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::mcp::{Open, Place, words};
 use crate::report::{json, sanitize};
+use crate::tools::complete::{self, Completed};
 use crate::tools::param::{self, Asker, Given};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::{self, repo_map};
+use crate::tools::{self, get_symbol, meter, repo_map};
+use crate::view::View;
 
 /// How often a waiting call says that it is still at work.
 const TICK: Duration = Duration::from_secs(2);
@@ -32,19 +35,24 @@ const LAST_WAIT: Duration = Duration::from_secs(8);
 /// The longest JSON answer; longer ones are given as text within the token budget.
 const MAX_DATA_BYTES: usize = 400_000;
 
-/// A server for one client.
+/// How many questions are worked on at once; more wait their turn.
+const MAX_AT_WORK: usize = 8;
+
+/// A server of one repository, for one client or for all that speak to one address.
 #[derive(Clone)]
 pub struct Server {
     place: Place,
     open: Open,
     desk: Arc<Mutex<Option<Arc<Desk>>>>,
     is_prepared: Arc<AtomicBool>,
+    at_work: Arc<Semaphore>,
 }
 
 impl Server {
     /// A server that opens its repository at the first question.
     pub fn new(place: Place, open: Open) -> Self {
-        Server { place, open, desk: Arc::default(), is_prepared: Arc::default() }
+        let at_work = Arc::new(Semaphore::new(MAX_AT_WORK));
+        Server { place, open, desk: Arc::default(), is_prepared: Arc::default(), at_work }
     }
 
     /// The desk, opened if it was not; a failure is tried again at the next question.
@@ -83,10 +91,7 @@ impl Server {
         let started = Instant::now();
         let desk = self.desk(context).await?;
         let given = given.within(desk.source.root().as_deref());
-        let mut job = {
-            let (desk, given) = (Arc::clone(&desk), given.clone());
-            tokio::task::spawn_blocking(move || (tool.run)(&desk, &given))
-        };
+        let mut job = self.start(Arc::clone(&desk), tool, given.clone());
         let mut stale: Option<JoinHandle<Result<Answer>>> = None;
         loop {
             let left = self.place.patience.saturating_sub(started.elapsed());
@@ -104,7 +109,8 @@ impl Server {
             if elapsed >= self.place.patience && stale.is_none() {
                 // The job goes on: it answers if it is done sooner, and the next question finds it.
                 let (desk, given) = (Arc::clone(&desk), given.clone());
-                stale = Some(tokio::task::spawn_blocking(move || (tool.run)(&desk.stale(), &given)));
+                desk.source.count(&meter::Sums::from([("ratlas_freshness_timeouts_total".to_owned(), 1.0)]));
+                stale = Some(tokio::task::spawn_blocking(move || meter::ask(&desk.stale(), tool, &given)));
             }
             if elapsed >= self.place.patience + LAST_WAIT {
                 let what = format!("the repository is still being indexed after {} seconds", elapsed.as_secs());
@@ -117,12 +123,68 @@ impl Server {
         }
     }
 
-    /// The map as text, for the resource and the prompt.
-    async fn map(&self, context: &RequestContext<RoleServer>) -> std::result::Result<String, ErrorData> {
+    /// Starts a tool's work as soon as few enough others are at work. Work that nobody waits for
+    /// any more keeps its turn to its end.
+    fn start(&self, desk: Arc<Desk>, tool: &'static Tool, given: Given) -> JoinHandle<Result<Answer>> {
+        let at_work = Arc::clone(&self.at_work);
+        tokio::spawn(async move {
+            let turn = at_work.acquire_owned().await;
+            let work = tokio::task::spawn_blocking(move || {
+                let answer = meter::ask(&desk, tool, &given);
+                drop(turn);
+                answer
+            });
+            work.await.map_err(crashed)?
+        })
+    }
+
+    /// The map as text, for the resource and the prompt; of a folder, where one is given.
+    async fn map(
+        &self,
+        folder: Option<&str>,
+        context: &RequestContext<RoleServer>,
+    ) -> std::result::Result<String, ErrorData> {
         static MAP: Tool = repo_map::TOOL;
-        match self.ask(&MAP, Map::new(), context).await {
+        let mut raw = Map::new();
+        if let Some(folder) = folder.filter(|folder| !folder.is_empty()) {
+            raw.insert("path_prefix".to_owned(), folder.into());
+        }
+        self.text_of(&MAP, raw, context).await
+    }
+
+    /// A tool's answer as text, where an error is the request's.
+    async fn text_of(
+        &self,
+        tool: &'static Tool,
+        raw: Map<String, serde_json::Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> std::result::Result<String, ErrorData> {
+        match self.ask(tool, raw, context).await {
             Ok(answer) => Ok(answer.text()),
-            Err(error) => Err(ErrorData::internal_error(error_text(&error), None)),
+            Err(error) => match error.kind {
+                ErrorKind::UnknownTarget | ErrorKind::Usage => Err(ErrorData::invalid_params(error_text(&error), None)),
+                _ => Err(ErrorData::internal_error(error_text(&error), None)),
+            },
+        }
+    }
+
+    /// What completes an argument, by its name; nothing for names that are none of ours.
+    async fn completed(&self, name: &str, typed: &str, context: &RequestContext<RoleServer>) -> Result<Completed> {
+        let complete: fn(&View, &str) -> Completed = match name {
+            "path" => complete::paths,
+            "qualname" => complete::qualnames,
+            _ => return Ok(Completed { values: Vec::new(), total: 0 }),
+        };
+        let desk = self.desk(context).await?;
+        let typed = typed.to_owned();
+        // Typing does not wait for an index in the making: what is there completes.
+        let work = tokio::task::spawn_blocking(move || {
+            let atlas = desk.atlas(&Given::default())?;
+            Ok(complete(&atlas.view, &typed))
+        });
+        match tokio::time::timeout(TICK, work).await {
+            Ok(done) => done.map_err(crashed)?,
+            Err(_) => Ok(Completed { values: Vec::new(), total: 0 }),
         }
     }
 }
@@ -164,8 +226,13 @@ fn path_of_uri(uri: &str) -> Option<PathBuf> {
         [b'/', drive, b':', ..] if drive.is_ascii_alphabetic() => &path[1..],
         _ => path,
     };
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.bytes();
+    decode(path).map(PathBuf::from)
+}
+
+/// A part of a URI without its escapes; `None` for what is none.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
         if byte != b'%' {
             bytes.push(byte);
@@ -175,7 +242,7 @@ fn path_of_uri(uri: &str) -> Option<PathBuf> {
         let (high, low) = (digit(rest.next())?, digit(rest.next())?);
         bytes.push((high * 16 + low) as u8);
     }
-    String::from_utf8(bytes).ok().map(PathBuf::from)
+    String::from_utf8(bytes).ok()
 }
 
 fn crashed(cause: JoinError) -> Error {
@@ -208,7 +275,12 @@ fn tool_model(tool: &Tool) -> ToolModel {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("ratlas", env!("CARGO_PKG_VERSION")).with_title("RepoAtlas"))
             .with_instructions(words::INSTRUCTIONS)
@@ -257,15 +329,55 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<ReadResourceResponse, ErrorData> {
-        if request.uri != words::MAP_URI {
-            let uri = sanitize::line(&request.uri, 200);
-            return Err(ErrorData::resource_not_found(
-                format!("no resource `{uri}`; there is {}", words::MAP_URI),
-                None,
-            ));
-        }
-        let map = self.map(&context).await?;
-        Ok(ReadResourceResult::new(vec![ResourceContents::text(map, words::MAP_URI)]).into())
+        let uri = request.uri.as_str();
+        let text = match (uri.strip_prefix(words::MAP_URI), uri.strip_prefix(words::SYMBOL_URI)) {
+            (Some(""), _) => self.map(None, &context).await?,
+            (Some(folder), _) if folder.starts_with('/') => {
+                let folder = decode(&folder[1..]).unwrap_or_default();
+                self.map(Some(&folder), &context).await?
+            }
+            (_, Some(name)) if !name.is_empty() => {
+                static SYMBOL: Tool = get_symbol::TOOL;
+                let mut raw = Map::new();
+                raw.insert("qualname".to_owned(), decode(name).unwrap_or_default().into());
+                self.text_of(&SYMBOL, raw, &context).await?
+            }
+            _ => {
+                let shown = sanitize::line(uri, 200);
+                let what = format!("no resource `{shown}`; there is {}", words::MAP_URI);
+                return Err(ErrorData::resource_not_found(what, None));
+            }
+        };
+        Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri)]).into())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> std::result::Result<ListResourceTemplatesResult, ErrorData> {
+        let folder = ResourceTemplate::new(format!("{}/{{+path}}", words::MAP_URI), "map-of-folder")
+            .with_title("Map of a folder")
+            .with_description("The map of what lies under a folder or file")
+            .with_mime_type("text/plain");
+        let symbol = ResourceTemplate::new(format!("{}{{qualname}}", words::SYMBOL_URI), "symbol")
+            .with_title("A definition")
+            .with_description(get_symbol::TOOL.description)
+            .with_mime_type("text/plain");
+        Ok(ListResourceTemplatesResult::with_all_items(vec![folder, symbol]))
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> std::result::Result<CompleteResult, ErrorData> {
+        let argument = &request.argument;
+        let found = self.completed(&argument.name, &argument.value, &context).await;
+        let found = found.map_err(|error| ErrorData::internal_error(error_text(&error), None))?;
+        let has_more = found.total > found.values.len();
+        let info = CompletionInfo::with_pagination(found.values, u32::try_from(found.total).ok(), has_more);
+        Ok(CompleteResult::new(info.map_err(|what| ErrorData::internal_error(what, None))?))
     }
 
     async fn list_prompts(
@@ -273,7 +385,9 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> std::result::Result<ListPromptsResult, ErrorData> {
-        let prompt = Prompt::new(words::PROMPT, Some(words::PROMPT_DESCRIPTION), None);
+        let path =
+            PromptArgument::new("path").with_description("only what lies under this folder").with_required(false);
+        let prompt = Prompt::new(words::PROMPT, Some(words::PROMPT_DESCRIPTION), Some(vec![path]));
         Ok(ListPromptsResult::with_all_items(vec![prompt]))
     }
 
@@ -286,7 +400,9 @@ impl ServerHandler for Server {
             let name = sanitize::line(&request.name, 80);
             return Err(ErrorData::invalid_params(format!("no prompt `{name}`; there is {}", words::PROMPT), None));
         }
-        let text = words::onboard(&self.map(&context).await?);
+        let folder = request.arguments.as_ref().and_then(|arguments| arguments.get("path"));
+        let folder = folder.map(|folder| folder.as_str().unwrap_or_default());
+        let text = words::onboard(&self.map(folder, &context).await?);
         let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
         Ok(result.with_description(words::PROMPT_DESCRIPTION).into())
     }

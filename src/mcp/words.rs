@@ -30,3 +30,6 @@ pub fn onboard(map: &str) -> String {
 
 /// The resource of the map.
 pub const MAP_URI: &str = "ratlas://map";
+
+/// How the resources of definitions begin.
+pub const SYMBOL_URI: &str = "ratlas://symbol/";
