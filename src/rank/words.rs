@@ -85,7 +85,7 @@ const SHORT_FORMS: &[(&str, &str)] = &[
     ("descript", "desc"),
     ("destin", "dest"),
     ("develop", "dev"),
-    ("directory", "dir"),
+    ("directori", "dir"),
     ("docu", "doc"),
     ("elem", "el"),
     ("element", "el"),
@@ -111,7 +111,7 @@ const SHORT_FORMS: &[(&str, &str)] = &[
     ("package", "pkg"),
     ("paramet", "param"),
     ("previou", "prev"),
-    ("property", "prop"),
+    ("properti", "prop"),
     ("referenc", "ref"),
     ("reference", "ref"),
     ("regexp", "regex"),
@@ -123,8 +123,8 @@ const SHORT_FORMS: &[(&str, &str)] = &[
     ("specific", "spec"),
     ("synchronous", "sync"),
     ("temp", "tmp"),
-    ("temporary", "tmp"),
-    ("utility", "util"),
+    ("temporari", "tmp"),
+    ("utiliti", "util"),
     ("variabl", "var"),
     ("variable", "var"),
 ];
@@ -272,6 +272,10 @@ fn stem(word: &mut [u8; MAX_STEMMED], mut n: usize) -> usize {
     if n > 3 && word[n - 1] == b'e' {
         n -= 1;
     }
+    // "cookies" may be of "cookie" or of "cooky": both are one.
+    if n > 3 && word[n - 1] == b'y' {
+        word[n - 1] = b'i';
+    }
     n
 }
 
@@ -314,6 +318,8 @@ mod tests {
             &["map", "mapping", "mapped", "maps"],
             &["class", "classes"],
             &["property", "properties", "prop"],
+            &["cookie", "cookies"],
+            &["query", "queries"],
             &["renderer", "render", "rendering"],
             &["parameter", "param", "params"],
             &["configuration", "config", "configure"],
