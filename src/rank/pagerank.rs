@@ -58,9 +58,8 @@ pub fn pagerank(graph: &Weighted, seeds: &[f64], alpha: f64, n_iterations: usize
     for _ in 0..n_iterations {
         next.fill(0.0);
         let mut dangling = 0.0;
-        for node in 0..n_nodes {
+        for (node, value) in rank.iter().copied().enumerate() {
             let (start, end) = (graph.starts[node] as usize, graph.starts[node + 1] as usize);
-            let value = rank[node];
             if start == end {
                 dangling += value;
             } else if value > 0.0 {
