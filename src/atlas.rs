@@ -62,6 +62,19 @@ pub trait AtlasSource {
     /// As `fresh`, and `UnknownRevision` with the command that fetches it when the clone is shallow.
     fn at(&self, revision: &str) -> Result<Arc<Atlas>>;
 
+    /// The tree of git's index: what the next commit would hold.
+    ///
+    /// # Errors
+    /// As `fresh`, and `CannotAnswer` where there is none, or it holds an open conflict.
+    fn staged(&self) -> Result<Arc<Atlas>> {
+        Err(Error::new(ErrorKind::CannotAnswer, "nothing is staged here: there is no index"))
+    }
+
+    /// The files of two atlases of this source whose bytes are equal and whose mode is not, sorted.
+    fn changed_modes(&self, _base: &Atlas, _head: &Atlas) -> Vec<RepoPath> {
+        Vec::new()
+    }
+
     /// The best merge base of two revisions.
     ///
     /// # Errors

@@ -30,6 +30,16 @@ pub fn resolve(repo: &Repo, revision: &str) -> Result<String> {
     }
 }
 
+/// The tree that a revision names, where it is no commit; git's empty tree is one everywhere.
+pub(crate) fn resolve_tree(local: &gix::Repository, revision: &str) -> Option<gix::ObjectId> {
+    let empty = local.object_hash().empty_tree();
+    if gix::ObjectId::from_hex(revision.as_bytes()).is_ok_and(|id| id == empty) {
+        return Some(empty);
+    }
+    let found = local.rev_parse_single(BStr::new(revision.as_bytes())).ok()?.object().ok()?;
+    found.peel_to_tree().ok().map(|tree| tree.id)
+}
+
 /// The best common ancestor of two revisions, in hex.
 ///
 /// # Errors

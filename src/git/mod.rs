@@ -15,6 +15,7 @@ pub mod read;
 pub mod repo;
 mod scan;
 pub mod snapshot;
+mod staged;
 pub mod stat;
 mod tree;
 mod worktree;

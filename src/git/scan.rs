@@ -210,7 +210,8 @@ impl Scan<'_> {
             is_file,
             false,
             is_link,
-            disk.is_executable,
+            // A symlink is open to everybody, which says nothing.
+            is_file && disk.is_executable,
             self.has_symlinks,
             self.has_executable_bit,
         );

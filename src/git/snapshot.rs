@@ -7,7 +7,7 @@ use crate::base::id::{BlobId, Digest};
 use crate::base::path::RepoPath;
 use crate::git::repo::Repo;
 use crate::git::stat::StatCache;
-use crate::git::{folder, history, tree, worktree};
+use crate::git::{folder, history, staged, tree, worktree};
 
 /// The files of one tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,6 +95,24 @@ impl Snapshot {
         tree::snapshot(&local, &commit)
     }
 
+    /// The files of a tree that no commit is named for (`HEAD^{tree}`, git's empty tree); `None`
+    /// where the revision names none.
+    ///
+    /// # Errors
+    /// `NotARepository` without git; `Git` for objects that cannot be read.
+    pub fn of_tree(repo: &Repo, revision: &str) -> Result<Option<Self>> {
+        let local = repo.local()?;
+        history::resolve_tree(&local, revision).map(|id| tree::snapshot_of_tree(&local, &id, revision)).transpose()
+    }
+
+    /// The files of git's index: what the next commit would hold.
+    ///
+    /// # Errors
+    /// `CannotAnswer` where it holds an open conflict; `NotARepository` without git; `Git`.
+    pub fn staged(repo: &Repo) -> Result<Self> {
+        staged::snapshot(&repo.local()?)
+    }
+
     /// The files as they are on disk now: git's own set, tracked and untracked but not ignored.
     ///
     /// Staged or not, the worktree's bytes count; what sparse checkout left out has the index's.
@@ -159,6 +177,23 @@ pub fn changed_paths(old: &Snapshot, new: &Snapshot) -> Vec<PathChange> {
         .filter(|(_, [old, new])| old.map(state) != new.map(state))
         .map(|(path, [old, new])| PathChange { path: path.clone(), old: old.map(|e| e.blob), new: new.map(|e| e.blob) })
         .collect()
+}
+
+/// Lists the files of two snapshots whose bytes are equal and whose kind is not (an executable bit
+/// that came or went), sorted.
+pub fn changed_modes(old: &Snapshot, new: &Snapshot) -> Vec<RepoPath> {
+    let is_file = |kind: EntryKind| matches!(kind, EntryKind::File | EntryKind::Executable);
+    let other_mode = |entry: &&Entry| {
+        old.find(entry.path.as_str()).is_some_and(|before| {
+            let is_read = before.trouble.is_none() && entry.trouble.is_none();
+            is_read
+                && before.blob == entry.blob
+                && before.kind != entry.kind
+                && is_file(before.kind)
+                && is_file(entry.kind)
+        })
+    };
+    new.entries.iter().filter(other_mode).map(|entry| entry.path.clone()).collect()
 }
 
 /// Makes a snapshot's path of git's bytes; `None` for what no tree may hold (`..`, absolute).

@@ -10,7 +10,18 @@ use crate::git::snapshot::{Entry, EntryKind, Place, Snapshot, decode_path, finis
 
 /// The files of a commit.
 pub(crate) fn snapshot(repo: &gix::Repository, commit: &str) -> Result<Snapshot> {
-    let files = files_of_commit(repo, commit)?;
+    Ok(Snapshot { commit: Some(commit.to_owned()), ..of_files(files_of_commit(repo, commit)?) })
+}
+
+/// The files of a tree, which is no commit's by name.
+pub(crate) fn snapshot_of_tree(repo: &gix::Repository, tree: &gix::oid, shown: &str) -> Result<Snapshot> {
+    if *tree == *repo.object_hash().empty_tree() {
+        return Ok(Snapshot::default());
+    }
+    Ok(of_files(files_of_tree(repo, tree, b"").map_err(|source| broken(shown, source))?))
+}
+
+fn of_files(files: Vec<TreeFile>) -> Snapshot {
     let entries = files
         .into_iter()
         .filter_map(|file| {
@@ -27,7 +38,7 @@ pub(crate) fn snapshot(repo: &gix::Repository, commit: &str) -> Result<Snapshot>
             })
         })
         .collect();
-    Ok(Snapshot { entries: finish_entries(entries), deleted: Vec::new(), commit: Some(commit.to_owned()) })
+    Snapshot { entries: finish_entries(entries), deleted: Vec::new(), commit: None }
 }
 
 /// A file of a tree object.
@@ -53,8 +64,8 @@ pub(crate) fn files_of_commit(repo: &gix::Repository, commit: &str) -> Result<Ve
 }
 
 fn broken(commit: &str, source: gix::Error) -> Error {
-    Error::new(ErrorKind::Git, format!("cannot read the tree of commit `{commit}`"))
-        .hint("`git fsck` says what is missing")
+    Error::new(ErrorKind::Git, format!("cannot read the tree of `{commit}`"))
+        .hint("`git fsck` says what is missing; a partial clone may need `git fetch --refetch --filter=blob:none`")
         .source(source)
 }
 

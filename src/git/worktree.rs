@@ -117,7 +117,7 @@ fn head(git: &gix::Repository, index: &gix::index::State, commit: Option<&str>) 
     if is_index { Ok(Head::Index) } else { Ok(Head::Tree(tree::files_of_commit(git, commit)?)) }
 }
 
-fn entry(
+pub(crate) fn entry(
     path: &BStr,
     kind: EntryKind,
     blob: BlobId,
@@ -130,7 +130,10 @@ fn entry(
 }
 
 /// The files below the folders that a sparse index keeps whole.
-fn expand_sparse(git: &gix::Repository, index: &gix::index::State) -> std::result::Result<Vec<TreeFile>, gix::Error> {
+pub(crate) fn expand_sparse(
+    git: &gix::Repository,
+    index: &gix::index::State,
+) -> std::result::Result<Vec<TreeFile>, gix::Error> {
     let mut files = Vec::new();
     for entry in index.entries().iter().filter(|e| e.mode.is_sparse()) {
         files.extend(tree::files_of_tree(git, &entry.id, entry.path(index))?);
@@ -139,7 +142,7 @@ fn expand_sparse(git: &gix::Repository, index: &gix::index::State) -> std::resul
 }
 
 /// One row a path, sorted.
-fn rows<'i>(index: &'i gix::index::State, sparse: &'i [TreeFile]) -> Vec<Row<'i>> {
+pub(crate) fn rows<'i>(index: &'i gix::index::State, sparse: &'i [TreeFile]) -> Vec<Row<'i>> {
     let mut rows: Vec<Row<'i>> = Vec::with_capacity(index.entries().len() + sparse.len());
     for entry in index.entries() {
         let Some(kind) = kind_of(entry.mode) else { continue };

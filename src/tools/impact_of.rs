@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::atlas::{Atlas, AtlasSource};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::impact::answer::Answer as Impact;
-use crate::impact::decide::{all_of, impact_of_diff, impact_of_files, impact_of_target};
+use crate::impact::decide::{Beside, all_of, impact_of_diff, impact_of_files, impact_of_target};
 use crate::impact::policy::{OnUnknown, Options, Policy, ReasonCode};
 use crate::impact::{answer, json as impact_json, text};
 use crate::report::sanitize;
@@ -26,7 +26,11 @@ pub const TOOL: Tool = Tool {
 
 pub const PARAMS: &[Param] = &[
     Param::new("target", ParamKind::Text, "the symbol or file: `Class.method`, `path::name`, a path, or a sym_ handle"),
-    Param::new("diff", ParamKind::Text, "in its place a diff: `A...B`, `A..B`, `A` (to the tree on disk), `WORKTREE`"),
+    Param::new(
+        "diff",
+        ParamKind::Text,
+        "in its place a diff: `A...B`, `A..B`, `A` (to the tree on disk), `WORKTREE`, `STAGED`",
+    ),
     Param::new(
         "depth",
         ParamKind::Integer { min: 1, max: 1000 },
@@ -136,39 +140,67 @@ pub fn of_target(atlas: &Atlas, name: &str, file: Option<&str>, options: &Option
 /// The two ends of a diff as written.
 struct Ends<'d> {
     base: Base<'d>,
-    /// `None` for the tree on disk.
-    head: Option<&'d str>,
+    head: Tree<'d>,
 }
 
 enum Base<'d> {
-    Literal(&'d str),
+    Literal(Tree<'d>),
     MergeBase(&'d str, &'d str),
 }
 
-/// Reads `A...B`, `A..B`, `A`, `WORKTREE`; an empty side is HEAD.
+/// A tree that a diff names.
+#[derive(Clone, Copy)]
+enum Tree<'d> {
+    Revision(&'d str),
+    /// The index: what the next commit would hold.
+    Staged,
+    /// The files on disk.
+    Worktree,
+}
+
+impl<'d> Tree<'d> {
+    fn parse(text: &'d str) -> Self {
+        match text {
+            "WORKTREE" => Tree::Worktree,
+            "STAGED" => Tree::Staged,
+            "" => Tree::Revision("HEAD"),
+            revision => Tree::Revision(revision),
+        }
+    }
+
+    fn read(self, source: &dyn AtlasSource) -> Result<std::sync::Arc<Atlas>> {
+        match self {
+            Tree::Revision(revision) => source.at(revision),
+            Tree::Staged => source.staged(),
+            Tree::Worktree => source.fresh(),
+        }
+    }
+}
+
+/// Reads `A...B`, `A..B`, `A`, `WORKTREE`, `STAGED`; an empty side is HEAD.
 fn parse(diff: &str) -> Ends<'_> {
     fn or_head(text: &str) -> &str {
         if text.is_empty() { "HEAD" } else { text }
     }
     if let Some((one, other)) = diff.split_once("...") {
-        let (one, other) = (or_head(one), or_head(other));
-        return match other {
-            "WORKTREE" => Ends { base: Base::MergeBase(one, "HEAD"), head: None },
-            _ => Ends { base: Base::MergeBase(one, other), head: Some(other) },
+        let head = Tree::parse(other);
+        let other = match head {
+            Tree::Worktree | Tree::Staged => "HEAD",
+            Tree::Revision(revision) => revision,
         };
+        return Ends { base: Base::MergeBase(or_head(one), other), head };
     }
     if let Some((one, other)) = diff.split_once("..") {
-        let (one, other) = (or_head(one), or_head(other));
-        return Ends { base: Base::Literal(one), head: (other != "WORKTREE").then_some(other) };
+        return Ends { base: Base::Literal(Tree::parse(one)), head: Tree::parse(other) };
     }
-    match diff {
-        "WORKTREE" => Ends { base: Base::Literal("HEAD"), head: None },
-        one => Ends { base: Base::Literal(or_head(one)), head: None },
+    match Tree::parse(diff) {
+        Tree::Revision(one) => Ends { base: Base::Literal(Tree::Revision(one)), head: Tree::Worktree },
+        head => Ends { base: Base::Literal(Tree::Revision("HEAD")), head },
     }
 }
 
 /// The names of trees that are no revisions.
-const TREES: [&str; 1] = ["WORKTREE"];
+const TREES: [&str; 2] = ["WORKTREE", "STAGED"];
 
 /// An unknown revision that is one of our own names in other letters is a slip of the keyboard,
 /// and no base that cannot be found.
@@ -217,17 +249,18 @@ pub fn of_diff(
             .hint("write it out: `--diff main...HEAD`, or `--diff WORKTREE` for uncommitted work"));
     }
     let ends = parse(diff);
-    let head = match ends.head {
-        Some(revision) => source.at(revision).map_err(|error| misspelled(diff, error))?,
-        None => source.fresh()?,
-    };
+    let head = ends.head.read(source).map_err(|error| misspelled(diff, error))?;
     let base = match ends.base {
-        Base::Literal(revision) => source.at(revision),
+        Base::Literal(tree) => tree.read(source),
         Base::MergeBase(one, other) => source.merge_base(one, other).and_then(|commit| source.at(&commit)),
     };
     let base = match base.map_err(|error| misspelled(diff, error)) {
         Ok(base) => base,
-        Err(error) if error.kind == ErrorKind::UnknownRevision && options.on_unknown == OnUnknown::All => {
+        // Objects that a shallow or partial clone lacks are a base that cannot be found as well.
+        Err(error)
+            if matches!(error.kind, ErrorKind::UnknownRevision | ErrorKind::Git)
+                && options.on_unknown == OnUnknown::All =>
+        {
             let subject = sanitize::line(&error.what, 200);
             let mut impact = all_of(&head, options, diff, ReasonCode::BaseUnresolvable, &subject);
             impact.verdict = answer::Verdict::Unknown;
@@ -244,28 +277,46 @@ pub fn of_diff(
         let subject = "the base's ratlas.toml is not the one that was read";
         return Ok((all_of(&head, options, diff, ReasonCode::RatlasConfig, subject), head));
     };
-    Ok((impact_of_diff(&base, &head, &read, &options, diff), head))
+    let beside = Beside { read: &read, modes: source.changed_modes(&base, &head) };
+    let mut impact = impact_of_diff(&base, &head, &beside, &options, diff);
+    if impact.reasons.iter().any(|reason| reason.code == ReasonCode::Unreadable.as_str()) {
+        let sentence = format!("where a partial clone lacks old versions, `git diff {diff} > {NOWHERE}` fetches them");
+        impact.warnings.push(answer::Note::new("unreadable", "", sanitize::line(&sentence, 300)));
+    }
+    Ok((impact, head))
 }
+
+/// Where output goes that nobody reads; git fetches what it compares.
+const NOWHERE: &str = "/dev/null";
 
 #[cfg(test)]
 mod tests {
-    use super::{Base, parse};
+    use super::{Base, Tree, parse};
 
     #[test]
     fn sides_that_are_left_out_are_head() {
         let written = |diff| {
             let ends = parse(diff);
+            let name = |tree: Tree<'_>| match tree {
+                Tree::Revision(revision) => revision.to_string(),
+                Tree::Staged => "index".to_string(),
+                Tree::Worktree => "disk".to_string(),
+            };
             let base = match ends.base {
-                Base::Literal(one) => one.to_string(),
+                Base::Literal(one) => name(one),
                 Base::MergeBase(one, other) => format!("{one}...{other}"),
             };
-            (base, ends.head.map(str::to_string))
+            (base, name(ends.head))
         };
-        assert_eq!(written("main...HEAD"), ("main...HEAD".into(), Some("HEAD".into())));
-        assert_eq!(written("main..."), ("main...HEAD".into(), Some("HEAD".into())));
-        assert_eq!(written("a..b"), ("a".into(), Some("b".into())));
-        assert_eq!(written("HEAD~3"), ("HEAD~3".into(), None));
-        assert_eq!(written("WORKTREE"), ("HEAD".into(), None));
-        assert_eq!(written("main...WORKTREE"), ("main...HEAD".into(), None));
+        assert_eq!(written("main...HEAD"), ("main...HEAD".into(), "HEAD".into()));
+        assert_eq!(written("main..."), ("main...HEAD".into(), "HEAD".into()));
+        assert_eq!(written("a..b"), ("a".into(), "b".into()));
+        assert_eq!(written("a.."), ("a".into(), "HEAD".into()));
+        assert_eq!(written("HEAD~3"), ("HEAD~3".into(), "disk".into()));
+        assert_eq!(written("WORKTREE"), ("HEAD".into(), "disk".into()));
+        assert_eq!(written("STAGED"), ("HEAD".into(), "index".into()));
+        assert_eq!(written("STAGED..WORKTREE"), ("index".into(), "disk".into()));
+        assert_eq!(written("main...STAGED"), ("main...HEAD".into(), "index".into()));
+        assert_eq!(written("main...WORKTREE"), ("main...HEAD".into(), "disk".into()));
     }
 }

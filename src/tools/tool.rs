@@ -164,6 +164,10 @@ impl AtlasSource for Stale {
         Err(Error::new(ErrorKind::CannotAnswer, what).hint("ask again in a while: the work goes on"))
     }
 
+    fn staged(&self) -> Result<Arc<Atlas>> {
+        self.at("STAGED")
+    }
+
     fn merge_base(&self, one: &str, other: &str) -> Result<String> {
         self.0.merge_base(one, other)
     }
