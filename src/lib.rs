@@ -5,6 +5,7 @@ pub mod atlas;
 pub mod base;
 pub mod cli;
 pub mod config;
+pub mod coverage;
 pub mod extract;
 pub mod facts;
 pub mod git;
