@@ -74,6 +74,7 @@ const KEYS: &[Key] = &[
     key("index.languages", Kind::Languages),
     key("index.max_file_bytes", Kind::Integer { min: 1, max: 100_000_000 }),
     key("index.source_roots", Kind::Texts),
+    key("index.tests", Kind::Texts),
     key("privacy.never_index", Kind::Texts),
     key("privacy.redact_patterns", Kind::Texts),
     key("rank.alpha", Kind::Number { max: 1.0 }),
@@ -217,10 +218,10 @@ impl Config {
                     .hint("a repository may place the store only inside of itself; set RATLAS_STORE for elsewhere"));
             }
         }
-        if key.name == "index.source_roots" && *origin != Origin::Repository {
-            let what = format!("{place}: `index.source_roots` is the tree's own to say");
+        if matches!(key.name, "index.source_roots" | "index.tests") && *origin != Origin::Repository {
+            let what = format!("{place}: `{}` is the tree's own to say", key.name);
             return Err(Error::new(ErrorKind::Config, what)
-                .hint("set it in the repository's ratlas.toml: links are a function of the tree"));
+                .hint("set it in the repository's ratlas.toml: links and tests are a function of the tree"));
         }
         if let ("resolve.scip", Origin::Repository, Value::Texts(paths)) = (key.name, origin, &value) {
             let leads_out = |path: &String| {
@@ -516,7 +517,10 @@ fn check(key: &Key, raw: Raw, place: &str) -> Result<Value> {
 
 /// A rule of selection that matches nothing because it is misspelled would be a hole in the gate.
 fn globs_parse(key: &Key, patterns: &[String], place: &str) -> Result<()> {
-    let bad = patterns.iter().find(|pattern| !policy::is_glob(pattern)).filter(|_| key.name.starts_with("impact."));
+    let bad = patterns
+        .iter()
+        .find(|pattern| !policy::is_glob(pattern))
+        .filter(|_| key.name.starts_with("impact.") || key.name == "index.tests");
     match bad {
         Some(pattern) => {
             Err(Error::new(ErrorKind::Config, format!("{place}: `{pattern}` of `{}` is no glob", key.name))

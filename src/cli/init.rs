@@ -146,6 +146,7 @@ fn template(found: &Found) -> String {
 # languages = [{languages}]
 # max_file_bytes = 1000000
 # source_roots = [{roots}]{more}
+# tests = [\"checks/**\", \"!tests/data/**\"]
 #
 # [resolve]
 # scip = [\"index.scip\"]

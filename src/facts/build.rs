@@ -283,6 +283,11 @@ impl FactsBuilder {
         }
     }
 
+    /// Adds flags to the module itself.
+    pub fn module_flags(&mut self, flags: SymbolFlags) {
+        self.facts.symbols[0].flags |= flags;
+    }
+
     /// Opens a scope below the innermost one. `symbol`: the function, class, namespace whose
     /// body it is, which becomes the owner; else the owner stays.
     pub fn open_scope(&mut self, kind: ScopeKind, symbol: Option<SymbolId>, start_line: u32, end_line: u32) -> ScopeId {

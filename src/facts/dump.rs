@@ -454,4 +454,5 @@ const FLAG_NAMES: &[(SymbolFlags, &str)] = &[
     (SymbolFlags::DEFAULT_METHOD, "default_method"),
     (SymbolFlags::CONDITIONAL, "conditional"),
     (SymbolFlags::FROM_PARAMETER, "from_parameter"),
+    (SymbolFlags::DOCTEST, "doctest"),
 ];

@@ -106,6 +106,8 @@ impl SymbolFlags {
     pub const CONDITIONAL: Self = SymbolFlags(1 << 18);
     /// A constructor parameter property, a record component, or a `__slots__` entry.
     pub const FROM_PARAMETER: Self = SymbolFlags(1 << 19);
+    /// Its docstring holds examples that doctest runs (Python).
+    pub const DOCTEST: Self = SymbolFlags(1 << 20);
 
     /// Whether every bit of `other` is set.
     pub fn has(self, other: Self) -> bool {
@@ -131,7 +133,7 @@ impl Cell for SymbolFlags {
         u64::from(self.0)
     }
     fn from_cell(cell: u64) -> Option<Self> {
-        u32::try_from(cell).ok().filter(|bits| *bits < 1 << 20).map(SymbolFlags)
+        u32::try_from(cell).ok().filter(|bits| *bits < 1 << 21).map(SymbolFlags)
     }
 }
 

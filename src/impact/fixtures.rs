@@ -4,7 +4,7 @@
 //! nobody (`autouse`). Its scope is its file, a conftest's folder, or, for one that is defined
 //! elsewhere (a plugin module), every test.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::dialect::Dialect;
 use crate::base::path::RepoPath;
@@ -27,6 +27,8 @@ pub fn users(view: &View, space: &Space, test_files: &[FileIdx]) -> BTreeMap<Sym
         if !is_asking {
             continue;
         }
+        // Names that a decorator gives are those of its definition alone.
+        let mut decorating = BTreeSet::new();
         for at in 1..facts.symbols.len() {
             let id = SymbolId::new(at);
             let row = facts.symbol(id);
@@ -35,7 +37,8 @@ pub fn users(view: &View, space: &Space, test_files: &[FileIdx]) -> BTreeMap<Sym
                 match last_name(facts, decorator.expr) {
                     "fixture" => fixtures.push((SymbolRef { file, symbol: id }, decorator)),
                     "usefixtures" => {
-                        for name in path_operands(facts, decorator.expr) {
+                        for (expr, name) in path_operands(facts, decorator.expr) {
+                            decorating.insert(expr);
                             askers.entry(name).or_default().push((file, node, decorator.line));
                         }
                     }
@@ -53,7 +56,8 @@ pub fn users(view: &View, space: &Space, test_files: &[FileIdx]) -> BTreeMap<Sym
         // `pytestmark = pytest.mark.usefixtures("x")`, `request.getfixturevalue("x")`.
         let module = space.module(file);
         if facts.names.iter().any(|n| matches!(&**n, "usefixtures" | "getfixturevalue" | "getfuncargvalue")) {
-            for row in facts.exprs.iter().filter(|e| e.kind == ExprKind::Path) {
+            let paths = facts.exprs.iter().enumerate().filter(|(_, e)| e.kind == ExprKind::Path);
+            for (_, row) in paths.filter(|(at, _)| !decorating.contains(&ExprId::new(*at))) {
                 askers.entry(facts.text(row.name)).or_default().push((file, module, 0));
             }
         }
@@ -90,13 +94,13 @@ fn has_fixtures(facts: &FileFacts) -> bool {
     facts.decorators.iter().any(|row| last_name(facts, row.expr) == "fixture")
 }
 
-fn path_operands(facts: &FileFacts, expr: ExprId) -> impl Iterator<Item = &str> {
+fn path_operands(facts: &FileFacts, expr: ExprId) -> impl Iterator<Item = (ExprId, &str)> {
     facts
         .operands_of(expr)
         .iter()
-        .map(|o| facts.expr(o.expr))
-        .filter(|row| row.kind == ExprKind::Path)
-        .map(|row| facts.text(row.name))
+        .map(|o| (o.expr, facts.expr(o.expr)))
+        .filter(|(_, row)| row.kind == ExprKind::Path)
+        .map(|(expr, row)| (expr, facts.text(row.name)))
 }
 
 /// Where a fixture is seen.

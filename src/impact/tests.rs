@@ -7,7 +7,7 @@ use crate::facts::model::*;
 use crate::facts::table::Id;
 use crate::graph::edge::{EdgeKind, Graph};
 use crate::impact::space::Space;
-use crate::lang::testing::{FileTests, Runner, TestItem, TestSetup, class_methods, is_test_case, recognize};
+use crate::lang::testing::{Collected, FileTests, Runner, TestItem, TestSetup, class_methods, recognize};
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// A test that a runner can be asked for.
@@ -123,6 +123,8 @@ impl Maker<'_> {
                     if name.is_empty() {
                         let blocks = (0..facts.test_blocks.len()).map(TestBlockId::new);
                         around.extend(blocks.map(|block| self.space.block(self.file, block)));
+                        // So is a module whose docstrings are one, by all that it defines.
+                        around.extend((1..facts.symbols.len()).map(|at| self.symbol(SymbolId::new(at))));
                     }
                     self.symbol(*symbol)
                 }
@@ -137,14 +139,14 @@ impl Maker<'_> {
         for class in &self.found.classes {
             let own = SymbolRef { file: self.file, symbol: class.symbol };
             let line = lineage(self.graph, own);
-            let is_case = line.iter().any(|c| is_test_case(self.view.facts(c.file), c.symbol));
+            let collected = Collected::of(line.iter().map(|c| (self.view.facts(c.file), c.symbol)));
             let around: Vec<u32> = line.iter().map(|c| self.space.symbol(*c)).collect();
             let mut methods: BTreeMap<String, u32> = BTreeMap::new();
             let mut hooks = Vec::new();
             for ancestor in &line {
                 let facts = self.view.facts(ancestor.file);
                 let path = &self.view.file(ancestor.file).path;
-                let found = class_methods(path, facts, ancestor.symbol, is_case, self.setup);
+                let found = class_methods(path, facts, ancestor.symbol, collected, self.setup);
                 let node = |symbol: SymbolId| self.space.symbol(SymbolRef { file: ancestor.file, symbol });
                 for test in found.tests {
                     // The nearest definition is the one that runs.
@@ -153,7 +155,7 @@ impl Maker<'_> {
                 hooks.extend(found.hooks.into_iter().map(node));
             }
             let inherits = line.len() > 1 && self.found.runner != Runner::Pytest && !methods.is_empty();
-            if !(class.is_collected || is_case || inherits) {
+            if !(class.is_collected || collected == Collected::Named || inherits) {
                 continue;
             }
             for (name, node) in methods {
@@ -198,6 +200,23 @@ impl Packages {
     pub fn of(view: &View) -> Self {
         let folders = view.config.keys().filter(|path| is_manifest(path.file_name())).filter_map(RepoPath::parent);
         Packages(folders.collect())
+    }
+
+    /// Whether a folder is a package's.
+    pub fn has(&self, folder: &RepoPath) -> bool {
+        self.0.contains(folder)
+    }
+
+    /// Up to five package folders that are named like a text, nearest first.
+    pub fn near(&self, text: &str) -> Vec<&str> {
+        let mut found: Vec<(u64, &str)> = self
+            .0
+            .iter()
+            .map(|folder| ((strsim::jaro_winkler(text, folder.as_str()) * 1e6) as u64, folder.as_str()))
+            .filter(|(likeness, _)| *likeness > 800_000)
+            .collect();
+        found.sort_by_key(|(likeness, folder)| (std::cmp::Reverse(*likeness), *folder));
+        found.into_iter().take(5).map(|(_, folder)| folder).collect()
     }
 
     /// The nearest package folder around a path, else the root.

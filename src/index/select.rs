@@ -187,7 +187,8 @@ pub fn is_configuration(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_compiler = name.ends_with(".json")
         && ["tsconfig", "jsconfig"].iter().any(|word| name.contains(word) || folder.contains(word));
-    NAMES.contains(&name) || STEMS.iter().any(|stem| name.starts_with(stem)) || is_compiler
+    let is_service = folder.ends_with("META-INF/services");
+    is_service || NAMES.contains(&name) || STEMS.iter().any(|stem| name.starts_with(stem)) || is_compiler
 }
 
 #[cfg(test)]

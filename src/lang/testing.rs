@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use globset::{Glob, GlobMatcher};
+
 use crate::base::dialect::{Dialect, LanguageName};
 use crate::base::path::RepoPath;
 use crate::facts::model::*;
@@ -88,23 +90,54 @@ pub struct FileTests {
 pub struct TestSetup {
     pub python: python::tests::Setup,
     pub typescript: typescript::tests::Setup,
+    /// `[index] tests` of ratlas.toml: which files are tests, or (`!` before it) are none.
+    declared: Vec<(bool, GlobMatcher)>,
 }
 
 impl TestSetup {
     /// Reads the runners' configuration out of a view's configuration files.
     pub fn read(config: &BTreeMap<RepoPath, Arc<[u8]>>) -> Self {
-        TestSetup { python: python::tests::Setup::read(config), typescript: typescript::tests::Setup::read(config) }
+        TestSetup {
+            python: python::tests::Setup::read(config),
+            typescript: typescript::tests::Setup::read(config),
+            declared: RepoPath::new("ratlas.toml")
+                .and_then(|path| config.get(&path))
+                .map_or_else(Vec::new, |bytes| declared(bytes)),
+        }
     }
+
+    /// What the tree's own rules say of a file; the last that matches counts.
+    fn says(&self, path: &RepoPath) -> Option<bool> {
+        self.declared.iter().rev().find(|(_, glob)| glob.is_match(path.as_str())).map(|(is_test, _)| *is_test)
+    }
+}
+
+/// `[index] tests`, in order.
+fn declared(bytes: &[u8]) -> Vec<(bool, GlobMatcher)> {
+    let Ok(table) = String::from_utf8_lossy(bytes).parse::<toml::Table>() else { return Vec::new() };
+    let list = table.get("index").and_then(|index| index.get("tests")).and_then(toml::Value::as_array);
+    let globs = list.into_iter().flatten().filter_map(toml::Value::as_str);
+    globs
+        .filter_map(|glob| {
+            let (is_test, bare) = glob.strip_prefix('!').map_or((true, glob), |bare| (false, bare));
+            Some((is_test, Glob::new(bare).ok()?.compile_matcher()))
+        })
+        .collect()
 }
 
 /// The tests of a file; `None` when no runner would take it.
 pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &TestSetup) -> Option<FileTests> {
+    let says = setup.says(path);
+    if says == Some(false) {
+        return None;
+    }
+    let is_declared = says == Some(true);
     match facts.dialect.language() {
-        LanguageName::Python => python::tests::recognize(path, facts, &setup.python),
+        LanguageName::Python => python::tests::recognize(path, facts, &setup.python, is_declared),
         LanguageName::TypeScript | LanguageName::JavaScript => {
-            typescript::tests::recognize(path, facts, &setup.typescript)
+            typescript::tests::recognize(path, facts, &setup.typescript, is_declared)
         }
-        LanguageName::Java => java::tests::recognize(path, facts),
+        LanguageName::Java => java::tests::recognize(path, facts, is_declared),
     }
 }
 
@@ -115,19 +148,44 @@ pub struct ClassMethods {
     pub hooks: Vec<SymbolId>,
 }
 
+/// Which methods of a class are tests, besides those that are marked as such: it or an ancestor
+/// says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collected {
+    /// None.
+    Marked,
+    /// Those named `test…`: a runner's base class is among its ancestors.
+    Named,
+    /// All public ones: TestNG's `@Test` on the class.
+    Whole,
+}
+
+impl Collected {
+    /// How the methods of a class with these ancestors (itself first) are collected.
+    pub fn of<'f>(mut line: impl Iterator<Item = (&'f FileFacts, SymbolId)> + Clone) -> Self {
+        if line.clone().any(|(facts, class)| java::tests::is_whole(facts, class)) {
+            Collected::Whole
+        } else if line.any(|(facts, class)| is_test_case(facts, class)) {
+            Collected::Named
+        } else {
+            Collected::Marked
+        }
+    }
+}
+
 /// The tests and hooks that a class defines itself, whatever file it is in (a base class of tests
-/// need not be in a test file). `is_case`: whether it or an ancestor is a runner's base class.
+/// need not be in a test file).
 pub fn class_methods(
     path: &RepoPath,
     facts: &FileFacts,
     class: SymbolId,
-    is_case: bool,
+    collected: Collected,
     setup: &TestSetup,
 ) -> ClassMethods {
     match facts.dialect.language() {
         LanguageName::Python => python::tests::class_methods(path, facts, class, &setup.python),
         LanguageName::TypeScript | LanguageName::JavaScript => ClassMethods::default(),
-        LanguageName::Java => java::tests::class_methods(facts, class, is_case),
+        LanguageName::Java => java::tests::class_methods(facts, class, collected),
     }
 }
 

@@ -159,6 +159,8 @@ mod tests {
         assert_eq!(changed("pyproject.toml", toml, &toml.replace("x>=1", "x>=2")), "x");
         assert_eq!(changed("pyproject.toml", toml, &toml.replace("version = \"1\"", "version = \"2\"")), "");
         assert_eq!(changed("pyproject.toml", toml, &toml.replace("-q", "-v")), "?");
+        let sourced = format!("{toml}[tool.uv.sources]\nw = {{ path = \"../w\" }}\n");
+        assert_eq!(changed("pyproject.toml", toml, &sourced), "w");
         let lock = "version = 1\n[[package]]\nname = \"x\"\nversion = \"1\"\n[[package]]\nname = \"y\"\nversion = \"1\"\ndependencies = [{ name = \"x\" }]\n";
         assert_eq!(changed("uv.lock", lock, &lock.replacen("version = \"1\"", "version = \"2\"", 1)), "x");
     }

@@ -74,6 +74,11 @@ pub fn pyproject(text: &str) -> Option<Dependencies> {
         JUDGES.iter().for_each(|name| {
             tool.remove(*name);
         });
+        if let Some(Toml::Table(uv)) = tool.get_mut("uv") {
+            for (name, place) in take_table(uv.remove("sources")) {
+                out.say(&normalized(&name), place.to_string());
+            }
+        }
         if let Some(Toml::Table(poetry)) = tool.get_mut("poetry") {
             let groups = take_table(poetry.remove("group"));
             let own = ["dependencies", "dev-dependencies"].map(|key| poetry.remove(key));
@@ -88,6 +93,8 @@ pub fn pyproject(text: &str) -> Option<Dependencies> {
                 poetry.remove(*key);
             });
         }
+        // The header of a table that is empty now says nothing.
+        tool.retain(|_, value| value.as_table().is_none_or(|table| !table.is_empty()));
     }
     out.rest = table.to_string();
     Some(out)

@@ -1,18 +1,19 @@
 //! Which methods JUnit 3, 4, 5 and TestNG would run.
 
+use crate::base::dialect::Dialect;
 use crate::base::path::RepoPath;
 use crate::facts::model::*;
 use crate::facts::table::Id;
 use crate::lang::testing::{
-    ClassMethods, FileTests, Runner, TestClass, decorator_names, imported_modules, is_test_case, members,
+    ClassMethods, Collected, FileTests, Runner, TestClass, decorator_names, imported_modules, members,
 };
 
 /// The tests of a Java file; `None` when it names no test framework and is not named as a test.
 ///
 /// Classes are given, not methods: inherited tests belong to the class that inherits them.
-pub fn recognize(path: &RepoPath, facts: &FileFacts) -> Option<FileTests> {
+pub fn recognize(path: &RepoPath, facts: &FileFacts, is_declared: bool) -> Option<FileTests> {
     let runner = imported_modules(facts).find_map(runner_of);
-    if runner.is_none() && !is_named_as_test(path) {
+    if runner.is_none() && !is_declared && !is_named_as_test(path) {
         return None;
     }
     let package = facts.package.first().map(|row| facts.name(row.name));
@@ -29,9 +30,10 @@ pub fn recognize(path: &RepoPath, facts: &FileFacts) -> Option<FileTests> {
             Some(package) => format!("{package}.{name}#"),
             None => format!("{name}#"),
         };
-        let is_case = is_test_case(facts, id);
-        let has_tests = !class_methods(facts, id, is_case).tests.is_empty();
-        classes.push(TestClass { symbol: id, prefix, is_collected: has_tests || is_case });
+        let collected = Collected::of(std::iter::once((facts, id)));
+        let has_tests = !class_methods(facts, id, collected).tests.is_empty();
+        let is_collected = has_tests || collected == Collected::Named;
+        classes.push(TestClass { symbol: id, prefix, is_collected });
     }
     if runner.is_none() && classes.is_empty() {
         return None;
@@ -62,9 +64,13 @@ pub fn is_named_as_test(path: &RepoPath) -> bool {
     stem.starts_with("Test") || ["Test", "Tests", "TestCase", "IT", "ITCase"].iter().any(|end| stem.ends_with(end))
 }
 
+/// Whether all public methods of a class are tests: TestNG's `@Test` on it.
+pub fn is_whole(facts: &FileFacts, class: SymbolId) -> bool {
+    facts.dialect == Dialect::Java && decorator_names(facts, class).any(|name| name == "Test")
+}
+
 /// The tests and hooks that a class defines itself.
-pub fn class_methods(facts: &FileFacts, class: SymbolId, is_case: bool) -> ClassMethods {
-    let is_whole = decorator_names(facts, class).any(|name| name == "Test");
+pub fn class_methods(facts: &FileFacts, class: SymbolId, collected: Collected) -> ClassMethods {
     let mut methods = ClassMethods::default();
     for id in members(facts, class) {
         let symbol = facts.symbol(id);
@@ -74,9 +80,14 @@ pub fn class_methods(facts: &FileFacts, class: SymbolId, is_case: bool) -> Class
         let name = facts.name(symbol.name);
         let is_public = symbol.visibility == Visibility::Public;
         let annotated = decorator_names(facts, id).any(is_test_annotation);
+        let is_collected = match collected {
+            Collected::Marked => false,
+            Collected::Named => name.starts_with("test"),
+            Collected::Whole => true,
+        };
         if decorator_names(facts, id).any(is_hook_annotation) {
             methods.hooks.push(id);
-        } else if annotated || (is_public && (is_whole || (is_case && name.starts_with("test")))) {
+        } else if annotated || (is_public && is_collected) {
             methods.tests.push(id);
         } else if matches!(name, "setUp" | "tearDown") || is_named_by_annotation(facts, id) {
             methods.hooks.push(id);

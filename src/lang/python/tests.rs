@@ -25,6 +25,10 @@ struct Rules {
     files: Vec<GlobMatcher>,
     classes: Vec<String>,
     functions: Vec<String>,
+    /// Whether the examples of docstrings are tests (`--doctest-modules`), and below which folders
+    /// (`testpaths`; everywhere, when empty).
+    has_doctests: bool,
+    paths: Vec<RepoPath>,
 }
 
 impl Default for Rules {
@@ -34,6 +38,8 @@ impl Default for Rules {
             files: globs(&["test_*.py".into(), "*_test.py".into()]),
             classes: vec!["Test".into()],
             functions: vec!["test".into()],
+            has_doctests: false,
+            paths: Vec::new(),
         }
     }
 }
@@ -41,24 +47,8 @@ impl Default for Rules {
 impl Setup {
     /// Reads `pytest.ini`, `tox.ini`, `setup.cfg` and `pyproject.toml` wherever they stand.
     pub fn read(config: &BTreeMap<RepoPath, Arc<[u8]>>) -> Self {
-        let mut folders: BTreeMap<RepoPath, (u8, Rules)> = BTreeMap::new();
-        for (path, bytes) in config {
-            let text = String::from_utf8_lossy(bytes);
-            // The order in which pytest looks for its configuration in one folder.
-            let (order, options) = match path.file_name() {
-                "pytest.ini" | ".pytest.ini" => (0, Some(ini_section(&text, "pytest").unwrap_or_default())),
-                "pyproject.toml" => (1, toml_options(&text)),
-                "tox.ini" => (2, ini_section(&text, "pytest")),
-                "setup.cfg" => (3, ini_section(&text, "tool:pytest")),
-                _ => continue,
-            };
-            let (Some(options), Some(folder)) = (options, path.parent()) else { continue };
-            if folders.get(&folder).is_some_and(|(found, _)| *found <= order) {
-                continue;
-            }
-            folders.insert(folder, (order, rules(&options)));
-        }
-        Setup { folders: folders.into_iter().map(|(folder, (_, rules))| (folder, rules)).collect() }
+        let folders = pytest_options(config);
+        Setup { folders: folders.into_iter().map(|(folder, found)| (folder.clone(), rules(&found, &folder))).collect() }
     }
 
     fn rules(&self, path: &RepoPath) -> Rules {
@@ -73,7 +63,28 @@ impl Setup {
     }
 }
 
-fn rules(options: &BTreeMap<String, Vec<String>>) -> Rules {
+/// The words of each option of pytest's configuration, by the folder that it stands in.
+pub fn pytest_options(config: &BTreeMap<RepoPath, Arc<[u8]>>) -> BTreeMap<RepoPath, BTreeMap<String, Vec<String>>> {
+    let mut folders: BTreeMap<RepoPath, (u8, BTreeMap<String, Vec<String>>)> = BTreeMap::new();
+    for (path, bytes) in config {
+        let text = String::from_utf8_lossy(bytes);
+        // The order in which pytest looks for its configuration in one folder.
+        let (order, options) = match path.file_name() {
+            "pytest.ini" | ".pytest.ini" => (0, Some(ini_section(&text, "pytest").unwrap_or_default())),
+            "pyproject.toml" => (1, toml_options(&text)),
+            "tox.ini" => (2, ini_section(&text, "pytest")),
+            "setup.cfg" => (3, ini_section(&text, "tool:pytest")),
+            _ => continue,
+        };
+        let (Some(options), Some(folder)) = (options, path.parent()) else { continue };
+        if folders.get(&folder).is_none_or(|(found, _)| *found > order) {
+            folders.insert(folder, (order, options));
+        }
+    }
+    folders.into_iter().map(|(folder, (_, options))| (folder, options)).collect()
+}
+
+fn rules(options: &BTreeMap<String, Vec<String>>, folder: &RepoPath) -> Rules {
     let mut rules = Rules::default();
     if let Some(files) = options.get("python_files") {
         rules.files = globs(files);
@@ -84,6 +95,12 @@ fn rules(options: &BTreeMap<String, Vec<String>>) -> Rules {
     if let Some(functions) = options.get("python_functions") {
         rules.functions = functions.clone();
     }
+    let words = options.get("addopts");
+    rules.has_doctests = words.is_some_and(|words| words.iter().any(|word| word == "--doctest-modules"));
+    // Globs of folders are left to stand for everywhere.
+    let paths: Option<Vec<RepoPath>> =
+        options.get("testpaths").into_iter().flatten().map(|path| folder.join(path.trim_end_matches('/'))).collect();
+    rules.paths = paths.filter(|paths| !paths.iter().any(|p| p.as_str().contains(['*', '?', '[']))).unwrap_or_default();
     rules
 }
 
@@ -148,17 +165,17 @@ fn matches_name(name: &str, patterns: &[String]) -> bool {
 }
 
 /// The tests of a Python file; `None` when neither pytest nor unittest would read it.
-pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &Setup) -> Option<FileTests> {
+pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &Setup, is_declared: bool) -> Option<FileTests> {
     if facts.dialect != Dialect::Py {
         return None;
     }
     let rules = setup.rules(path);
     let name = path.file_name();
-    let is_pytest_file = rules.files.iter().any(|g| g.is_match(name) || g.is_match(path.as_str()));
+    let is_pytest_file = is_declared || rules.files.iter().any(|g| g.is_match(name) || g.is_match(path.as_str()));
     // unittest's discovery pattern is `test*.py`; Django's as well.
     let is_unittest_file = name.starts_with("test");
     if !is_pytest_file && !is_unittest_file {
-        return None;
+        return doctests(path, facts, &rules);
     }
     let mut tests = FileTests {
         runner: Runner::Pytest,
@@ -191,6 +208,20 @@ pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &Setup) -> Option<Fi
         }
     }
     Some(tests)
+}
+
+/// A module whose docstrings hold examples, where pytest is told to run them: one test, for which
+/// its path stands.
+fn doctests(path: &RepoPath, facts: &FileFacts, rules: &Rules) -> Option<FileTests> {
+    let is_below = rules.paths.is_empty() || rules.paths.iter().any(|folder| path.is_within(folder));
+    let has_examples = facts.symbols.iter().any(|symbol| symbol.flags.has(SymbolFlags::DOCTEST));
+    (rules.has_doctests && is_below && has_examples).then(|| FileTests {
+        runner: Runner::Pytest,
+        items: vec![TestItem { name: String::new(), symbol: Some(SymbolId::new(0)), class: None, block: None }],
+        classes: Vec::new(),
+        hooks: Vec::new(),
+        reaches_out: false,
+    })
 }
 
 /// pytest's and unittest's default patterns, Django's `tests.py`, and pytest's set-up files.

@@ -96,9 +96,9 @@ fn runner_of_package(bytes: &[u8]) -> Option<Runner> {
 ///
 /// A file is a test file when it imports a runner, or when it holds test blocks (or is named
 /// `*.test.*`, `*.spec.*`) in a package that has a runner.
-pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &Setup) -> Option<FileTests> {
+pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &Setup, is_declared: bool) -> Option<FileTests> {
     let imported = imported_runner(facts);
-    let is_named = is_named_as_test(path);
+    let is_named = is_declared || is_named_as_test(path);
     let has_tests = facts.test_blocks.iter().any(|block| block.kind == TestBlockKind::Test);
     let is_cypress = path.file_name().contains(".cy.");
     let runner = match imported {
@@ -106,6 +106,8 @@ pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &Setup) -> Option<Fi
         None if is_cypress => Runner::Cypress,
         None if is_named || has_tests => match setup.runner(path) {
             Some(runner) => runner,
+            // What is declared and has no known runner is run as a file, by whatever runs it.
+            None if is_declared => Runner::Script,
             None if is_named => Runner::Jest,
             None if lies_among_tests(path) => Runner::Script,
             None => return None,

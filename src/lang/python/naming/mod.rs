@@ -1,6 +1,7 @@
 //! Python's import system over the paths and configuration of a view: source roots, packages,
 //! namespace packages, relative imports, stubs, and which conftest files a test sees.
 
+pub mod entry_points;
 mod roots;
 mod stdlib;
 

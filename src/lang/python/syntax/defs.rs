@@ -25,12 +25,17 @@ pub struct NewParam {
 struct Doc {
     range: Range<usize>,
     line: String,
+    /// Whether doctest finds an example in it.
+    has_examples: bool,
 }
 
 impl Walk<'_> {
     /// Reads the whole file.
     pub fn module(&mut self, root: Node<'_>) {
         if let Some(doc) = self.doc(root) {
+            if doc.has_examples {
+                self.b.module_flags(SymbolFlags::DOCTEST);
+            }
             self.b.module_doc(doc.range, &doc.line);
         }
         self.block(root);
@@ -49,8 +54,10 @@ impl Walk<'_> {
         if kind(string) != Kind::String {
             return None;
         }
-        let line = text::doc_line(text::content(string, self.source)?);
-        Some(Doc { range: statement.byte_range(), line })
+        let content = text::content(string, self.source)?;
+        // An example starts a line: <https://docs.python.org/3/library/doctest.html#how-are-docstring-examples-recognized>.
+        let has_examples = content.lines().any(|line| line.trim_start().starts_with(">>> "));
+        Some(Doc { range: statement.byte_range(), line: text::doc_line(content), has_examples })
     }
 
     /// Reads a decorated definition.
@@ -89,6 +96,9 @@ impl Walk<'_> {
         let mut flags = self.place_flags();
         if is_async {
             flags |= SymbolFlags::ASYNC;
+        }
+        if doc.as_ref().is_some_and(|doc| doc.has_examples) {
+            flags |= SymbolFlags::DOCTEST;
         }
         let signature = self.function_signature(node, &name, is_async);
         let kind = if in_class { SymbolKind::Method } else { SymbolKind::Function };
@@ -143,7 +153,10 @@ impl Walk<'_> {
         if let Some(bases) = bases.filter(|bases| bases.named_child_count() > 0) {
             signature.push_str(&text::squeezed(bases, self.source));
         }
-        let flags = self.place_flags();
+        let mut flags = self.place_flags();
+        if doc.as_ref().is_some_and(|doc| doc.has_examples) {
+            flags |= SymbolFlags::DOCTEST;
+        }
         let doc_line = doc.as_ref().map(|d| d.line.as_str());
         let symbol = self.define(SymbolKind::Class, name_node, whole, flags, &text::signature(&signature), doc_line);
         self.extent_of(symbol, whole, body, doc);
