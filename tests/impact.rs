@@ -13,7 +13,7 @@ use ratlas::base::path::RepoPath;
 use ratlas::extract::extract;
 use ratlas::graph::link::link;
 use ratlas::impact::answer::{Answer, Mode};
-use ratlas::impact::decide::impact_of_diff;
+use ratlas::impact::decide::{Beside, impact_of_diff};
 use ratlas::impact::policy::{Options, Policy};
 use ratlas::impact::runners::{RunnerFormat, lines};
 use ratlas::impact::{json, text};
@@ -79,7 +79,8 @@ pub fn answer_with(source: &str, options: &Options) -> Answer {
         let tree = if is_head { &head } else { &base };
         tree.get(path.as_str()).map(|text| text.clone().into_bytes())
     };
-    impact_of_diff(&old, &new, &read, options, "base..head")
+    let beside = Beside { read: &read, modes: Vec::new() };
+    impact_of_diff(&old, &new, &beside, options, "base..head")
 }
 
 pub fn answer(source: &str) -> Answer {
@@ -932,7 +933,13 @@ import a
         atlas
     };
     let (old, new) = (without_big(&base), without_big(&head));
-    let answer = impact_of_diff(&old, &new, &|_, _| None, &Options::default(), "base..head");
+    let answer = impact_of_diff(
+        &old,
+        &new,
+        &Beside { read: &|_, _| None, modes: Vec::new() },
+        &Options::default(),
+        "base..head",
+    );
     assert_eq!(answer.causes.iter().map(|c| c.code).collect::<Vec<_>>(), ["skipped_test"]);
     assert!(text::lines(&answer).join("\n").contains("tests/test_big.py"));
 }

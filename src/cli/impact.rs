@@ -1,7 +1,8 @@
 //! `ratlas impact`: what a change or a target can break, and the tests to run for it.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
@@ -9,12 +10,16 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::path::RepoPath;
 use crate::cli::context::Context;
 use crate::cli::output;
+use crate::coverage::{self, Coverage};
 use crate::impact::answer::Answer;
+use crate::impact::argument_file::argument_file;
 use crate::impact::policy::{OnUnknown, Options, Policy};
 use crate::impact::runners::{self, RunnerFormat};
+use crate::impact::tests::Packages;
 use crate::impact::{forms, json as impact_json, junit, text};
 use crate::report::{json, sanitize};
 use crate::tools::impact_of;
+use crate::view::View;
 
 #[derive(Debug, Args)]
 pub struct ImpactArgs {
@@ -24,13 +29,13 @@ pub struct ImpactArgs {
     /// The file a target is in, where its name alone is ambiguous
     #[arg(long)]
     file: Option<String>,
-    /// `A...B` (from their merge base), `A..B`, `A` (to the tree on disk), or WORKTREE
+    /// `A...B` (from their merge base), `A..B`, `A` (to the tree on disk), WORKTREE or STAGED
     #[arg(long, conflicts_with_all = ["base", "files_from"])]
     diff: Option<String>,
     /// The revision to compare from, by its merge base with --head
     #[arg(long, value_name = "REV", conflicts_with = "files_from")]
     base: Option<String>,
-    /// The revision to compare to: HEAD by default, or WORKTREE
+    /// The revision to compare to: HEAD by default, or WORKTREE or STAGED
     #[arg(long, value_name = "REV", requires = "base")]
     head: Option<String>,
     /// A file that lists changed paths, one a line, or `-` for stdin; only their names are used
@@ -57,6 +62,18 @@ pub struct ImpactArgs {
     /// Hold the selection against a run's JUnit report; exit code 1 when it misses a failed test
     #[arg(long, value_name = "JUNIT.XML")]
     judge: Option<PathBuf>,
+    /// Arguments for the tests of one package alone, relative to its folder (`.` for the root)
+    #[arg(long, value_name = "FOLDER")]
+    package: Option<String>,
+    /// Write the arguments into a file, and print those that make pytest, mvn or gradle read it
+    #[arg(long, value_name = "FILE")]
+    args_file: Option<PathBuf>,
+    /// Lines that each test ran (coverage.py contexts, lcov, JaCoCo): adds and ranks tests
+    #[arg(long, value_name = "FILE")]
+    coverage: Vec<PathBuf>,
+    /// Leave out tests that coverage did not see running a changed function
+    #[arg(long, requires = "coverage")]
+    trust_coverage: bool,
 }
 
 /// The forms of the answer.
@@ -72,16 +89,43 @@ enum ImpactFormat {
     Github,
     /// Test ids, one a line
     Tests,
+    /// Files of tests, one a line
+    Files,
     /// Arguments of pytest, one a line
     Pytest,
     /// Arguments of jest, one a line
     Jest,
     /// Arguments of `vitest run`, one a line
     Vitest,
+    /// Arguments of mocha, one a line
+    Mocha,
+    /// Arguments of `node --test`, one a line
+    Node,
+    /// Arguments of `playwright test`, one a line
+    Playwright,
     /// Arguments of mvn, one a line
     Maven,
     /// Arguments of gradle, one a line
     Gradle,
+}
+
+impl ImpactFormat {
+    /// Whose arguments it is; `None` for answers to be read.
+    fn runner(self) -> Option<RunnerFormat> {
+        match self {
+            ImpactFormat::Text | ImpactFormat::Json | ImpactFormat::Md | ImpactFormat::Github => None,
+            ImpactFormat::Tests => Some(RunnerFormat::Tests),
+            ImpactFormat::Files => Some(RunnerFormat::Files),
+            ImpactFormat::Pytest => Some(RunnerFormat::Pytest),
+            ImpactFormat::Jest => Some(RunnerFormat::Jest),
+            ImpactFormat::Vitest => Some(RunnerFormat::Vitest),
+            ImpactFormat::Mocha => Some(RunnerFormat::Mocha),
+            ImpactFormat::Node => Some(RunnerFormat::Node),
+            ImpactFormat::Playwright => Some(RunnerFormat::Playwright),
+            ImpactFormat::Maven => Some(RunnerFormat::Maven),
+            ImpactFormat::Gradle => Some(RunnerFormat::Gradle),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -98,6 +142,11 @@ enum Unknown {
 }
 
 pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
+    if args.format.runner().is_none() && (args.package.is_some() || args.args_file.is_some()) {
+        return Err(Error::new(ErrorKind::Usage, "`--package` and `--args-file` go with the arguments of a runner")
+            .hint("add the runner: `--format pytest`, `jest`, `vitest`, `maven`, `gradle` …"));
+    }
+    let coverage = read_coverage(&args.coverage)?;
     let given = |mut options: Options| -> Result<Options> {
         options.on_unknown = match args.on_unknown {
             Unknown::All => OnUnknown::All,
@@ -112,6 +161,8 @@ pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
         }
         options.is_off = is_off(std::env::var("RATLAS_SELECT").ok().as_deref())?;
         options.is_shadow = args.shadow;
+        options.coverage.clone_from(&coverage);
+        options.trusts_coverage = args.trust_coverage;
         Ok(options)
     };
     let options = given(context.config()?.impact())?;
@@ -121,7 +172,7 @@ pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
         (None, Some(base)) => Some(format!("{base}...{}", args.head.as_deref().unwrap_or("HEAD"))),
         (None, None) => None,
     };
-    let answer = match (&args.target, &diff, &args.files_from) {
+    let (answer, atlas) = match (&args.target, &diff, &args.files_from) {
         (_, Some(diff), _) => {
             // A change does not soften its own gate: the base's rules hold.
             let rules = |text: Option<&str>| match context.config_of(text) {
@@ -130,10 +181,16 @@ pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
                 Err(error) if error.kind == ErrorKind::Config => Ok(None),
                 Err(error) => Err(error),
             };
-            impact_of::of_diff(&*source, diff, &options, &rules)?.0
+            impact_of::of_diff(&*source, diff, &options, &rules)?
         }
-        (_, None, Some(file)) => impact_of::of_files(&*source.fresh()?, &read_paths(file)?, &options),
-        (Some(target), None, None) => impact_of::of_target(&*source.fresh()?, target, args.file.as_deref(), &options)?,
+        (_, None, Some(file)) => {
+            let (paths, atlas) = (read_paths(file)?, source.fresh()?);
+            (impact_of::of_files(&atlas, &paths, &options), atlas)
+        }
+        (Some(target), None, None) => {
+            let atlas = source.fresh()?;
+            (impact_of::of_target(&atlas, target, args.file.as_deref(), &options)?, atlas)
+        }
         (None, None, None) => {
             return Err(Error::new(ErrorKind::Usage, "`impact` needs a target or `--diff`")
                 .hint("for uncommitted work: `ratlas impact --diff WORKTREE`"));
@@ -150,8 +207,87 @@ pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
     if let Some(report) = &args.judge {
         return judge(&answer, report);
     }
-    output::print(&print(&answer, args.format))?;
+    let Some(runner) = args.format.runner() else {
+        output::print(&print(&answer, args.format))?;
+        return Ok(0);
+    };
+    let own = match &args.package {
+        Some(folder) => runners::in_package(&answer, &package(folder, &atlas.view)?),
+        None => answer,
+    };
+    let lines = match &args.args_file {
+        Some(file) => write_arguments(&own, runner, file)?,
+        None => runners::lines(&own, runner),
+    };
+    output::print(&with_ends(lines))?;
     Ok(0)
+}
+
+/// What coverage the given files hold, laid together.
+///
+/// # Errors
+/// `Io` for a file that cannot be read, `Usage` for one that holds no coverage by test.
+fn read_coverage(files: &[PathBuf]) -> Result<Option<Arc<Coverage>>> {
+    let mut all: Option<Coverage> = None;
+    for file in files {
+        let shown = file.display();
+        let unread = || Error::new(ErrorKind::Io, format!("cannot read `{shown}`"));
+        let metadata = std::fs::metadata(file).map_err(|cause| unread().source(cause))?;
+        if !metadata.is_file() || metadata.len() > coverage::MAX_BYTES {
+            let what = format!("`{shown}` is no file, or larger than {} bytes", coverage::MAX_BYTES);
+            return Err(Error::new(ErrorKind::Usage, what).hint("split the measurement, and give each part"));
+        }
+        let bytes = std::fs::read(file).map_err(|cause| unread().source(cause))?;
+        let found = coverage::read(&bytes).map_err(|why| {
+            Error::new(ErrorKind::Usage, format!("`{shown}` holds no coverage by test: {why}")).hint(
+                "give a `.coverage` of `pytest --cov --cov-context=test`, lcov with a `TN:` a test, or JaCoCo's XML of one session",
+            )
+        })?;
+        match &mut all {
+            Some(all) => all.add(&found),
+            None => all = Some(found),
+        }
+    }
+    Ok(all.map(Arc::new))
+}
+
+/// The folder of a package of the tree.
+///
+/// # Errors
+/// `Usage` for a folder that is none: a misspelled one must not run nothing.
+fn package(folder: &str, view: &View) -> Result<RepoPath> {
+    let known = Packages::of(view);
+    let bare = folder.trim_end_matches('/');
+    let path = match bare.strip_prefix("./").unwrap_or(bare) {
+        "." | "" => Some(RepoPath::root()),
+        bare => RepoPath::new(bare),
+    };
+    path.filter(|path| path.as_str().is_empty() || known.has(path)).ok_or_else(|| {
+        let what = format!("no package in `{}`", sanitize::line(folder, 200));
+        let near = known.near(bare);
+        Error::new(ErrorKind::Usage, what).hint(match near.is_empty() {
+            true => "packages are the folders of manifests, `.` is the root".to_string(),
+            false => format!("did you mean `{}`?", near.join("`, `")),
+        })
+    })
+}
+
+/// Writes the file of arguments; gives those that point to it.
+///
+/// # Errors
+/// `Usage` for a runner that reads none; `Io`.
+fn write_arguments(answer: &Answer, runner: RunnerFormat, file: &Path) -> Result<Vec<String>> {
+    let shown = file.display().to_string();
+    let Some(made) = argument_file(answer, runner, &shown) else {
+        return Err(Error::new(ErrorKind::Usage, "this runner reads no file of arguments")
+            .hint("pytest, maven and gradle do; for the others pipe the lines through `xargs`"));
+    };
+    let unwritten = |cause: std::io::Error| Error::new(ErrorKind::Io, format!("cannot write `{shown}`")).source(cause);
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(unwritten)?;
+    temporary.write_all(made.content.as_bytes()).map_err(unwritten)?;
+    temporary.persist(file).map_err(|failed| unwritten(failed.error))?;
+    Ok(made.lines)
 }
 
 /// What `RATLAS_SELECT` says.
@@ -228,19 +364,13 @@ fn judge(answer: &Answer, report: &Path) -> Result<u8> {
 }
 
 fn print(answer: &Answer, format: ImpactFormat) -> String {
-    let runner = match format {
-        ImpactFormat::Text => return with_ends(text::lines(answer)),
-        ImpactFormat::Json => return json::compact(&impact_json::value(answer)) + "\n",
-        ImpactFormat::Md => return with_ends(forms::markdown(answer)),
-        ImpactFormat::Github => return with_ends(forms::github(answer)),
-        ImpactFormat::Tests => RunnerFormat::Tests,
-        ImpactFormat::Pytest => RunnerFormat::Pytest,
-        ImpactFormat::Jest => RunnerFormat::Jest,
-        ImpactFormat::Vitest => RunnerFormat::Vitest,
-        ImpactFormat::Maven => RunnerFormat::Maven,
-        ImpactFormat::Gradle => RunnerFormat::Gradle,
-    };
-    with_ends(runners::lines(answer, runner))
+    match (format, format.runner()) {
+        (_, Some(runner)) => with_ends(runners::lines(answer, runner)),
+        (ImpactFormat::Json, None) => json::compact(&impact_json::value(answer)) + "\n",
+        (ImpactFormat::Md, None) => with_ends(forms::markdown(answer)),
+        (ImpactFormat::Github, None) => with_ends(forms::github(answer)),
+        (_, None) => with_ends(text::lines(answer)),
+    }
 }
 
 fn with_ends(lines: Vec<String>) -> String {

@@ -77,7 +77,7 @@ impl Note {
 pub struct ViaStep {
     pub from: String,
     pub to: String,
-    /// An edge kind, or `may_reach dispatch member registers sibling loads runs_with computed_import map`.
+    /// An edge kind, or `may_reach dispatch member registers sibling loads runs_with computed_import map covers`.
     pub kind: &'static str,
     /// The file that says so, and the line; 0 where no line does.
     pub file: String,
@@ -95,7 +95,7 @@ pub struct SelectedTest {
     pub confidence: u64,
     /// Steps from the test to the change; `None` when it is run without a chain.
     pub distance: Option<u32>,
-    /// Why it is run: `changed`, `reached`, `imports`, `data`, `mapped`, `always`, `all`.
+    /// Why it is run: `changed`, `measured`, `reached`, `imports`, `data`, `mapped`, `always`, `all`.
     pub because: &'static str,
     /// From the test to the change; empty when it is the change itself or has no chain.
     pub via: Vec<ViaStep>,
@@ -106,7 +106,8 @@ pub struct SelectedTest {
 pub struct LeftOut {
     pub id: String,
     pub file: RepoPath,
-    /// `never_run imports_nothing_changed reaches_nothing_changed`.
+    pub package: RepoPath,
+    /// `never_run not_measured imports_nothing_changed reaches_nothing_changed`.
     pub because: &'static str,
     /// The changed files among what it imports.
     pub imports: Vec<RepoPath>,
@@ -135,7 +136,7 @@ pub struct ChangedFile {
     pub path: RepoPath,
     pub base_path: Option<RepoPath>,
     pub status: FileStatus,
-    /// `symbols layout run_all data documentation unchanged_meaning file_reach dependencies mapped`.
+    /// `symbols layout run_all data documentation mode unchanged_meaning file_reach dependencies mapped`.
     pub decision: &'static str,
 }
 

@@ -13,6 +13,7 @@ use crate::facts::model::Status;
 use crate::impact::answer::*;
 use crate::impact::change::{FileStatus, TreeChange, change};
 use crate::impact::closure::Closure;
+use crate::impact::declared;
 use crate::impact::fixtures;
 use crate::impact::may_import::{self, may_imports};
 use crate::impact::policy::{Options, Policy, ReasonCode};
@@ -26,6 +27,13 @@ use crate::view::{FileIdx, SkipReason, SymbolRef};
 
 /// Reads a file's bytes of the base (`false`) or the head (`true`); `None` when it cannot be read.
 pub type ReadBytes<'a> = &'a dyn Fn(bool, &RepoPath) -> Option<Vec<u8>>;
+
+/// What is known of two trees beside their views.
+pub struct Beside<'a> {
+    pub read: ReadBytes<'a>,
+    /// Files whose bytes are equal and whose mode is not, sorted.
+    pub modes: Vec<RepoPath>,
+}
 
 /// One tree, prepared for reach.
 pub(super) struct Ground<'a> {
@@ -43,9 +51,14 @@ impl<'a> Ground<'a> {
         let may_imports = if options.policy == Policy::Precise { Vec::new() } else { may_imports(view, graph) };
         let mut uses = graph.file_uses.clone();
         uses.extend(may_import::uses(&may_imports));
+        let declared = declared::links(view, &tests.files);
+        uses.extend(declared::uses(&declared));
         uses.sort_unstable();
         let closure = Closure::new(view.files.len(), &uses, &tests.files);
-        let implied = fixtures::users(view, &space, &tests.files);
+        let mut implied = fixtures::users(view, &space, &tests.files);
+        for link in &declared {
+            implied.entry(link.to).or_default().push((space.symbol(link.from), 0));
+        }
         let steps = Steps::new(view, graph, options.policy.follow(), implied, &may_imports, &uses);
         Ground { atlas, tests, closure, steps }
     }
@@ -59,6 +72,8 @@ impl<'a> Ground<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Because {
     Changed,
+    /// Coverage saw it run the change.
+    Measured,
     Reached,
     Imports,
     Data,
@@ -71,6 +86,7 @@ impl Because {
     fn as_str(self) -> &'static str {
         match self {
             Because::Changed => "changed",
+            Because::Measured => "measured",
             Because::Reached => "reached",
             Because::Imports => "imports",
             Because::Data => "data",
@@ -92,13 +108,13 @@ pub(super) struct Chain {
     pub(super) via: Vec<ViaStep>,
 }
 /// What the change from `base` to `head` can break.
-pub fn impact_of_diff(base: &Atlas, head: &Atlas, read: ReadBytes<'_>, options: &Options, question: &str) -> Answer {
+pub fn impact_of_diff(base: &Atlas, head: &Atlas, beside: &Beside<'_>, options: &Options, question: &str) -> Answer {
     let old = Ground::new(base, options);
     let new = Ground::new(head, options);
     let change = change(&base.view, &head.view);
     let mut draft = Draft::new(&new, options, question);
     draft.answer.base = base.header.commit.clone();
-    draft.judge_files(&change, &old, &new, read);
+    draft.judge_files(&change, &old, &new, beside);
     let mut found =
         origins(&change, old.side(), new.side(), SeedOptions { docs_count: options.policy == Policy::Safe });
     found.extend(draft.data_origins(&old, &new));
@@ -110,10 +126,12 @@ pub fn impact_of_diff(base: &Atlas, head: &Atlas, read: ReadBytes<'_>, options: 
             draft.select_unreached(&found, &old, &new);
         }
     }
+    draft.select_measured(&found, &change, &old, &new);
     draft.select_changed_tests(&change, &new);
     draft.select_whole(&old, &new);
     draft.tell_guesses(&old);
-    draft.finish(&new, !change.files.is_empty())
+    let is_changed = !draft.answer.files.is_empty();
+    draft.finish(&new, is_changed)
 }
 
 /// What depends on some symbols of one tree, and which tests reach them.
@@ -137,6 +155,7 @@ pub fn impact_of_target(head: &Atlas, targets: &[SymbolRef], options: &Options, 
     draft.list_symbols(&origins, &ground, &ground);
     draft.select_reached(&origins, &TreeChange::default(), &ground, &ground);
     draft.select_unreached(&origins, &ground, &ground);
+    draft.select_measured_targets(targets, &ground);
     draft.finish(&ground, true)
 }
 
@@ -170,6 +189,8 @@ pub(super) struct Draft<'o> {
     /// Files whose importers are reached as a whole: (in the head, file).
     pub(super) whole: BTreeSet<(bool, FileIdx)>,
     pub(super) n_ignored: usize,
+    /// Tests that trusted coverage keeps out.
+    pub(super) unmeasured: BTreeSet<usize>,
 }
 
 impl<'o> Draft<'o> {
@@ -207,6 +228,7 @@ impl<'o> Draft<'o> {
             packages: Vec::new(),
             whole: BTreeSet::new(),
             n_ignored: 0,
+            unmeasured: BTreeSet::new(),
         };
         if options.is_off {
             draft.answer.reasons.push(Note::reason(ReasonCode::SelectOff, ""));
@@ -371,10 +393,12 @@ impl<'o> Draft<'o> {
                 .collect();
             let because = match (never.is_match(path.as_str()), imports.is_empty()) {
                 (true, _) => "never_run",
+                (false, _) if self.unmeasured.contains(&at) => "not_measured",
                 (false, true) => "imports_nothing_changed",
                 (false, false) => "reaches_nothing_changed",
             };
-            self.answer.left_out.push(LeftOut { id: test.id.clone(), file: path.clone(), because, imports });
+            let package = test.package.clone();
+            self.answer.left_out.push(LeftOut { id: test.id.clone(), file: path.clone(), package, because, imports });
         }
     }
 
@@ -408,7 +432,7 @@ impl<'o> Draft<'o> {
     }
 
     fn n_effective(&self) -> usize {
-        let is_idle = |decision: &str| matches!(decision, "layout" | "documentation" | "unchanged_meaning");
+        let is_idle = |decision: &str| matches!(decision, "layout" | "documentation" | "mode" | "unchanged_meaning");
         self.answer.files.iter().filter(|f| !is_idle(f.decision)).count()
     }
 
@@ -480,7 +504,7 @@ impl<'o> Draft<'o> {
         let mut packages: BTreeMap<RepoPath, AffectedPackage> = BTreeMap::new();
         let known = Packages::of(view);
         for file in &self.answer.files {
-            if matches!(file.decision, "documentation" | "layout" | "unchanged_meaning") {
+            if matches!(file.decision, "documentation" | "layout" | "mode" | "unchanged_meaning") {
                 continue;
             }
             let path = known.of_path(&file.path);

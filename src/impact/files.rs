@@ -27,6 +27,13 @@ pub fn classify(path: &RepoPath, skip: Option<SkipReason>) -> FileClass {
         None => FileClass::Code,
         Some(SkipReason::Private) => FileClass::RunAll(ReasonCode::PrivateFile),
         Some(SkipReason::Submodule) => FileClass::RunAll(ReasonCode::Submodule),
+        Some(SkipReason::Unreadable) if is_indexed_extension(path.extension()) => {
+            FileClass::RunAll(ReasonCode::Unreadable)
+        }
+        // It may well lead to a folder of code.
+        Some(SkipReason::Symlink) if path.extension().is_empty() && !is_documentation(path) => {
+            FileClass::RunAll(ReasonCode::SkippedSource)
+        }
         Some(reason) if reason != SkipReason::Language && is_indexed_extension(path.extension()) => {
             FileClass::RunAll(ReasonCode::SkippedSource)
         }
@@ -168,6 +175,52 @@ fn by_name(path: &RepoPath) -> Option<FileClass> {
         return Some(FileClass::Documentation);
     }
     None
+}
+
+/// Whether the text of a pipeline's file may run tests: it says so, or it runs what may.
+///
+/// Publishing, labelling and formatting are jobs beside them.
+pub fn may_run_tests(bytes: &[u8]) -> bool {
+    const WORDS: [&str; 34] = [
+        "test",
+        "tests",
+        "testing",
+        "pytest",
+        "unittest",
+        "tox",
+        "nox",
+        "nose",
+        "jest",
+        "vitest",
+        "mocha",
+        "karma",
+        "playwright",
+        "cypress",
+        "junit",
+        "mvn",
+        "mvnw",
+        "maven",
+        "gradle",
+        "gradlew",
+        "ant",
+        "bazel",
+        "make",
+        "just",
+        "task",
+        "coverage",
+        "check",
+        "ci",
+        "ratlas",
+        "npx",
+        "bun",
+        "deno",
+        "matrix",
+        "script",
+    ];
+    let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
+    // `npm t`, `yarn`, `pnpm` and local actions may run anything of the manifest.
+    let runs_local = ["./", "npm ", "pnpm ", "yarn "].iter().any(|mark| text.contains(mark));
+    runs_local || text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| WORDS.contains(&word))
 }
 
 /// Linters, formatters, editors, the forge: they judge code and run none of it.

@@ -6,9 +6,9 @@ use crate::base::path::RepoPath;
 use crate::facts::delta::Changes;
 use crate::impact::answer::{ChangedFile, Note};
 use crate::impact::change::{Content, FileChange, FileStatus, TreeChange, is_damaged};
-use crate::impact::decide::{Because, Draft, Ground, ReadBytes, globs};
+use crate::impact::decide::{Because, Beside, Draft, Ground, ReadBytes, globs};
 use crate::impact::dependency;
-use crate::impact::files::{FileClass, classify, same_meaning};
+use crate::impact::files::{FileClass, classify, may_run_tests, same_meaning};
 use crate::impact::policy::ReasonCode;
 use crate::impact::reach::Seed;
 use crate::impact::seeds::{Origin, names_file};
@@ -18,10 +18,10 @@ use crate::view::{FileIdx, SkipReason};
 
 impl Draft<'_> {
     /// Decides on every changed file what it means before its symbols are looked at.
-    pub(super) fn judge_files(&mut self, change: &TreeChange, old: &Ground<'_>, new: &Ground<'_>, read: ReadBytes<'_>) {
+    pub(super) fn judge_files(&mut self, change: &TreeChange, old: &Ground<'_>, new: &Ground<'_>, beside: &Beside<'_>) {
         let run_all = globs(&self.options.run_all);
         for file in &change.files {
-            let decision = self.judge_file(file, old, new, read, &run_all);
+            let decision = self.judge_file(file, old, new, beside.read, &run_all);
             self.answer.files.push(ChangedFile {
                 path: file.path.clone(),
                 base_path: file.base_path.clone(),
@@ -29,8 +29,25 @@ impl Draft<'_> {
                 decision,
             });
         }
-        if self.options.max_changed_files.is_some_and(|max| change.files.len() > max) {
-            self.answer.reasons.push(Note::reason(ReasonCode::TooManyFiles, change.files.len().to_string()));
+        // An executable bit matters to who starts the file, and so names it.
+        for path in &beside.modes {
+            let decision = match run_all.is_match(path.as_str()) {
+                true => {
+                    self.answer.reasons.push(Note::reason(ReasonCode::RunAllRule, path.as_str()));
+                    "run_all"
+                }
+                false => {
+                    self.data.push((path.clone(), FileStatus::Modified, false));
+                    "mode"
+                }
+            };
+            let status = FileStatus::Modified;
+            self.answer.files.push(ChangedFile { path: path.clone(), base_path: None, status, decision });
+        }
+        self.answer.files.sort_by(|a, b| a.path.cmp(&b.path));
+        let n_changed = self.answer.files.len();
+        if self.options.max_changed_files.is_some_and(|max| n_changed > max) {
+            self.answer.reasons.push(Note::reason(ReasonCode::TooManyFiles, n_changed.to_string()));
         }
     }
 
@@ -110,6 +127,14 @@ impl Draft<'_> {
                 }
                 if !is_code && file.status == FileStatus::Modified && self.compare_packages(file, old, new, read) {
                     return "dependencies";
+                }
+                if code == ReasonCode::CiConfig {
+                    let texts: Vec<Vec<u8>> =
+                        [read(false, base_path), read(true, &file.path)].into_iter().flatten().collect();
+                    if !texts.is_empty() && !texts.iter().any(|text| may_run_tests(text)) {
+                        self.data.push((file.path.clone(), file.status, false));
+                        return "documentation";
+                    }
                 }
                 if code == ReasonCode::UnknownLanguage && self.is_mapped(&file.path) {
                     return "mapped";

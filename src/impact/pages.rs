@@ -53,7 +53,11 @@ pub const PAGES: &[(&str, &str, &str)] = &[
         "the configuration of a test runner changed",
         "It decides which tests there are and how they run.",
     ),
-    ("ci_config", "the pipeline that runs the tests changed", "The run itself is what is to be tested then."),
+    (
+        "ci_config",
+        "the pipeline that runs the tests changed",
+        "The run itself is what is to be tested then. Workflows that name no test and nothing that may run some\n(publishing, labels) count as tooling.",
+    ),
     (
         "unknown_language",
         "a source of a language that is not indexed changed",
@@ -62,7 +66,12 @@ pub const PAGES: &[(&str, &str, &str)] = &[
     (
         "skipped_source",
         "a source that is not indexed changed",
-        "Too large, generated, binary or unreadable: `ratlas status` says which and why.",
+        "Too large, generated, binary, or a symlink that may lead to code: `ratlas status` says which and why.",
+    ),
+    (
+        "unreadable",
+        "a changed source cannot be read in one of the trees",
+        "A partial clone (`--filter=blob:none`) lacks old versions, and ratlas never fetches. `git diff A...B > /dev/null`\nmakes git fetch just those that a comparison needs; a file of the tree on disk may lack permission.",
     ),
     (
         "private_file",
@@ -126,6 +135,26 @@ pub const PAGES: &[(&str, &str, &str)] = &[
     ),
     ("damaged_test", "a test file does not parse whole", "Tests in its damaged lines are not seen."),
     (
+        "coverage_unknown_test",
+        "the coverage names tests that are none here",
+        "Renamed or deleted since, or named in a way that is not known: ids of pytest (`a.py::C::t|run`), dotted names,\n`pkg.Class#method`, files, titles, and any of them with `_` for what is no letter.",
+    ),
+    (
+        "coverage_unknown_file",
+        "the coverage names files that are none here",
+        "A path counts when it ends in a file's path, or a file's path ends in it, and no second file fits as well.",
+    ),
+    (
+        "coverage_not_trusted",
+        "`--trust-coverage` leaves no test out here",
+        "It does so only where nothing but bodies of functions changed, in files that were measured: code that runs at\nimport is seen with whichever test imports it first.",
+    ),
+    (
+        "trusted_coverage",
+        "tests are left out since coverage did not see them run the change",
+        "`--trust-coverage` was given. `--why-not TEST` names them (`not_measured`); without it coverage only adds.",
+    ),
+    (
         "computed_import",
         "a file is loaded by a computed name",
         "A changed file that no test imports may be what a computed import loads; the tests that import the code\nwith such an import are selected.",
@@ -138,9 +167,26 @@ mod tests {
     use crate::impact::policy::ReasonCode;
     use crate::impact::step::Guess;
 
+    /// Codes of notes that are written where they arise.
+    const NOTES: [&str; 12] = [
+        "no_effect",
+        "no_test_reaches",
+        "nothing_changed",
+        "documentation_only",
+        "layout_only",
+        "policy_precise",
+        "unnamed_data",
+        "computed_import",
+        "coverage_unknown_test",
+        "coverage_unknown_file",
+        "coverage_not_trusted",
+        "trusted_coverage",
+    ];
+
     #[test]
     fn every_code_has_its_page() {
-        let codes = ReasonCode::ALL.map(ReasonCode::as_str).into_iter().chain(Guess::ALL.map(Guess::as_str));
+        let codes =
+            ReasonCode::ALL.map(ReasonCode::as_str).into_iter().chain(Guess::ALL.map(Guess::as_str)).chain(NOTES);
         for code in codes {
             assert!(PAGES.iter().any(|(known, ..)| *known == code), "`{code}` has no page");
         }

@@ -1,5 +1,8 @@
 //! Policy: how much is followed, and the reasons why only all is safe.
 
+use std::sync::Arc;
+
+use crate::coverage::Coverage;
 use crate::graph::edge::Layer;
 use crate::impact::step::Follow;
 
@@ -80,6 +83,10 @@ pub struct Options {
     pub is_off: bool,
     /// All are to be run, and what would have been selected is told beside.
     pub is_shadow: bool,
+    /// Which lines each test ran when it was measured: adds tests, and ranks them.
+    pub coverage: Option<Arc<Coverage>>,
+    /// What coverage measured not to run a change is left out.
+    pub trusts_coverage: bool,
 }
 
 /// Why all is selected; the codes are stable.
@@ -98,6 +105,7 @@ pub enum ReasonCode {
     CiConfig,
     UnknownLanguage,
     SkippedSource,
+    Unreadable,
     PrivateFile,
     Submodule,
     ParseFailure,
@@ -108,7 +116,7 @@ pub enum ReasonCode {
 
 impl ReasonCode {
     /// All, in order.
-    pub const ALL: [ReasonCode; 19] = [
+    pub const ALL: [ReasonCode; 20] = [
         ReasonCode::SelectOff,
         ReasonCode::Shadow,
         ReasonCode::BaseUnresolvable,
@@ -122,6 +130,7 @@ impl ReasonCode {
         ReasonCode::CiConfig,
         ReasonCode::UnknownLanguage,
         ReasonCode::SkippedSource,
+        ReasonCode::Unreadable,
         ReasonCode::PrivateFile,
         ReasonCode::Submodule,
         ReasonCode::ParseFailure,
@@ -146,6 +155,7 @@ impl ReasonCode {
             ReasonCode::CiConfig => "ci_config",
             ReasonCode::UnknownLanguage => "unknown_language",
             ReasonCode::SkippedSource => "skipped_source",
+            ReasonCode::Unreadable => "unreadable",
             ReasonCode::PrivateFile => "private_file",
             ReasonCode::Submodule => "submodule",
             ReasonCode::ParseFailure => "parse_failure",
@@ -171,6 +181,7 @@ impl ReasonCode {
             ReasonCode::CiConfig => "the pipeline that runs the tests changed",
             ReasonCode::UnknownLanguage => "a source file of a language that is not indexed changed",
             ReasonCode::SkippedSource => "a source file that is not indexed changed",
+            ReasonCode::Unreadable => "a changed source file cannot be read in one of the trees",
             ReasonCode::PrivateFile => "a private file changed, which is never opened",
             ReasonCode::Submodule => "a submodule points elsewhere",
             ReasonCode::ParseFailure => "a changed file does not parse",

@@ -1,11 +1,15 @@
-//! The answer as arguments of runners: one argument or line each, nothing for what is not theirs.
+//! The answer as arguments of runners: one argument a line, nothing for what is not theirs.
 //!
-//! Each runner has three forms: the selected tests, everything, and a well-formed "run nothing",
-//! so that an empty selection is never taken for "no filter".
+//! Each runner has three forms: the selected tests; all, which filters nothing, so that it finds
+//! tests that ratlas does not know too; and a well-formed "run nothing", so that an empty selection
+//! is never taken for "no filter". Names are written so that no runner reads them as an option, a
+//! pattern or a parameter.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use crate::base::path::RepoPath;
 use crate::impact::answer::{Answer, Mode, SelectedTest};
+use crate::impact::jvm;
 use crate::lang::testing::Runner;
 
 /// A form in which runners take tests.
@@ -13,12 +17,20 @@ use crate::lang::testing::Runner;
 pub enum RunnerFormat {
     /// Every test id, one a line, whoever runs it.
     Tests,
-    /// Node ids, one a line: `pytest @file` reads them.
+    /// Every file of tests, one a line, whoever runs it.
+    Files,
+    /// Node ids: `pytest @file` reads them.
     Pytest,
-    /// Arguments of `jest`: `--runTestsByPath` and files.
+    /// `--runTestsByPath` and files.
     Jest,
     /// Files, as `vitest run` takes them.
     Vitest,
+    /// Files, as `mocha` takes them.
+    Mocha,
+    /// Files, as `node --test` takes them.
+    Node,
+    /// Patterns of paths, as `playwright test` takes them.
+    Playwright,
     /// `-Dtest=…` for Surefire.
     Maven,
     /// `--tests …` for Gradle.
@@ -26,107 +38,162 @@ pub enum RunnerFormat {
 }
 
 impl RunnerFormat {
-    /// Reads a name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "tests" => RunnerFormat::Tests,
-            "pytest" => RunnerFormat::Pytest,
-            "jest" => RunnerFormat::Jest,
-            "vitest" => RunnerFormat::Vitest,
-            "maven" => RunnerFormat::Maven,
-            "gradle" => RunnerFormat::Gradle,
-            _ => return None,
-        })
+    /// Whether a test is run by what this form is for.
+    pub(super) fn runs(self, test: &SelectedTest) -> bool {
+        match self {
+            RunnerFormat::Tests | RunnerFormat::Files => true,
+            RunnerFormat::Pytest => matches!(test.runner, Runner::Pytest | Runner::Unittest),
+            RunnerFormat::Jest => test.runner == Runner::Jest,
+            RunnerFormat::Vitest => test.runner == Runner::Vitest,
+            RunnerFormat::Mocha => test.runner == Runner::Mocha,
+            RunnerFormat::Node => test.runner == Runner::NodeTest,
+            RunnerFormat::Playwright => test.runner == Runner::Playwright,
+            RunnerFormat::Maven | RunnerFormat::Gradle => matches!(test.runner, Runner::Junit | Runner::TestNg),
+        }
+    }
+
+    /// What runs all that the runner is set up to run. Not empty where the runner has an option
+    /// that changes nothing, for pipelines that run nothing on no output.
+    fn all(self) -> &'static [&'static str] {
+        match self {
+            RunnerFormat::Pytest => &["--color=auto"],
+            RunnerFormat::Jest | RunnerFormat::Vitest => &["--passWithNoTests"],
+            RunnerFormat::Playwright => &["--pass-with-no-tests"],
+            _ => &[],
+        }
+    }
+
+    /// What runs nothing and ends well.
+    fn nothing(self) -> &'static [&'static str] {
+        match self {
+            RunnerFormat::Tests | RunnerFormat::Files => &[],
+            // Collecting nothing is exit code 5; printing the version is 0.
+            RunnerFormat::Pytest | RunnerFormat::Mocha | RunnerFormat::Node => &["--version"],
+            RunnerFormat::Jest => &["--passWithNoTests", "--testPathIgnorePatterns=."],
+            RunnerFormat::Vitest => &["--passWithNoTests", "--exclude=**"],
+            RunnerFormat::Playwright => &["--pass-with-no-tests", "--grep-invert=."],
+            RunnerFormat::Maven => &["-DskipTests"],
+            RunnerFormat::Gradle => &["-x", "test"],
+        }
     }
 }
 
 /// The arguments, one a line, in order of path and name.
 pub fn lines(answer: &Answer, format: RunnerFormat) -> Vec<String> {
+    let owned = |list: &[&str]| list.iter().map(|line| (*line).to_string()).collect();
     match format {
-        RunnerFormat::Tests => sorted(answer, |_| true, |t| t.id.clone()),
+        RunnerFormat::Tests => return unique(answer, |t| flat(&t.id)),
+        RunnerFormat::Files => return unique(answer, |t| flat(t.file.as_str())),
+        _ => {}
+    }
+    if answer.mode == Mode::All {
+        return owned(format.all());
+    }
+    if !answer.tests.iter().any(|test| format.runs(test)) {
+        return owned(format.nothing());
+    }
+    match format {
+        RunnerFormat::Tests | RunnerFormat::Files => Vec::new(),
         RunnerFormat::Pytest => pytest(answer),
-        RunnerFormat::Jest => {
-            files(answer, Runner::Jest, &["--runTestsByPath"], &["--passWithNoTests", "--testPathIgnorePatterns=."])
-        }
-        RunnerFormat::Vitest => files(answer, Runner::Vitest, &[], &["--passWithNoTests", "--exclude=**"]),
-        RunnerFormat::Maven => maven(answer),
-        RunnerFormat::Gradle => gradle(answer),
+        RunnerFormat::Maven => jvm::maven(answer).unwrap_or_default(),
+        RunnerFormat::Gradle => jvm::gradle(answer),
+        RunnerFormat::Jest
+        | RunnerFormat::Vitest
+        | RunnerFormat::Mocha
+        | RunnerFormat::Node
+        | RunnerFormat::Playwright => files(answer, format).unwrap_or_else(|| owned(format.all())),
     }
 }
 
-fn sorted(answer: &Answer, keep: fn(&SelectedTest) -> bool, print: fn(&SelectedTest) -> String) -> Vec<String> {
-    let lines: BTreeSet<String> = answer.tests.iter().filter(|t| keep(t)).map(print).collect();
+/// The answer for one package: its tests alone, their paths relative to its folder.
+pub fn in_package(answer: &Answer, package: &RepoPath) -> Answer {
+    let mut own = answer.clone();
+    own.tests.retain(|test| test.package == *package);
+    own.left_out.retain(|test| test.package == *package);
+    if !package.as_str().is_empty() {
+        for test in &mut own.tests {
+            if let Some(file) = test.file.strip(package).and_then(RepoPath::new) {
+                if let Some(rest) = test.id.strip_prefix(test.file.as_str()) {
+                    test.id = format!("{file}{rest}");
+                }
+                test.file = file;
+            }
+        }
+    }
+    if own.mode == Mode::Selected && own.tests.is_empty() {
+        own.mode = Mode::None;
+    }
+    own
+}
+
+fn unique(answer: &Answer, print: impl Fn(&SelectedTest) -> String) -> Vec<String> {
+    let lines: BTreeSet<String> = answer.tests.iter().map(print).collect();
     lines.into_iter().collect()
 }
 
-fn pytest(answer: &Answer) -> Vec<String> {
-    let keep: fn(&SelectedTest) -> bool = |t| matches!(t.runner, Runner::Pytest | Runner::Unittest);
-    let lines = match answer.mode {
-        // Everything by file: shorter, and what a file makes up as it runs is in it.
-        Mode::All => sorted(answer, keep, |t| t.file.to_string()),
-        Mode::Selected | Mode::None => sorted(answer, keep, |t| t.id.clone()),
-    };
-    if lines.is_empty() { vec!["--collect-only".into(), "--quiet".into()] } else { lines }
+/// A text on one line.
+fn flat(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
 }
 
-fn files(answer: &Answer, runner: Runner, before: &[&str], nothing: &[&str]) -> Vec<String> {
-    let files: BTreeSet<&str> = answer.tests.iter().filter(|t| t.runner == runner).map(|t| t.file.as_str()).collect();
-    if files.is_empty() {
-        return nothing.iter().map(|line| line.to_string()).collect();
-    }
-    before.iter().copied().chain(files).map(str::to_string).collect()
+/// A path that no runner takes for an option (`-x/a.py`) or a list of arguments (`@x/a.py`).
+fn plain(path: &str) -> String {
+    if path.starts_with(['-', '@']) { format!("./{path}") } else { path.to_string() }
 }
 
-/// The selected methods by class (`pkg.Class`), for Java's runners.
-fn methods(answer: &Answer) -> BTreeMap<&str, BTreeSet<&str>> {
-    let mut classes: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for test in answer.tests.iter().filter(|t| matches!(t.runner, Runner::Junit | Runner::TestNg)) {
-        if let Some((class, method)) = test.id.split_once('#') {
-            classes.entry(class).or_default().insert(method);
-        }
-    }
-    classes
-}
-
-/// Surefire's `-Dtest` (<https://maven.apache.org/surefire/maven-surefire-plugin/examples/single-test.html>).
-fn maven(answer: &Answer) -> Vec<String> {
-    if answer.mode == Mode::All {
-        return Vec::new();
-    }
-    let classes = methods(answer);
-    if classes.is_empty() {
-        return vec!["-DskipTests".into()];
-    }
-    // A parametrized method's reported name has an index behind it, which `*` takes.
-    let tests: Vec<String> = classes
-        .into_iter()
-        .map(|(class, methods)| {
-            let names: Vec<String> = methods.into_iter().map(|m| format!("{m}*")).collect();
-            format!("{class}#{}", names.join("+"))
+/// Node ids. A path that pytest cannot take one in (with brackets, which are parameters to it,
+/// with `::` or a line end) stands for its folder.
+pub(super) fn pytest(answer: &Answer) -> Vec<String> {
+    let is_odd = |path: &str| path.contains(['[', '\n', '\r']) || path.contains("::");
+    let tests = answer.tests.iter().filter(|t| RunnerFormat::Pytest.runs(t));
+    let lines: BTreeSet<String> = tests
+        .map(|test| {
+            if !is_odd(test.file.as_str()) {
+                return plain(&test.id);
+            }
+            let mut folder = test.file.parent();
+            while let Some(at) = folder.take_if(|at| is_odd(at.as_str())) {
+                folder = at.parent();
+            }
+            match folder.as_ref().map_or("", |at| at.as_str()) {
+                "" => ".".to_string(),
+                folder => plain(folder),
+            }
         })
         .collect();
-    vec![
-        format!("-Dtest={}", tests.join(",")),
-        "-Dsurefire.failIfNoSpecifiedTests=false".into(),
-        "-DfailIfNoTests=false".into(),
-    ]
+    lines.into_iter().collect()
 }
 
-/// Gradle's test filters (<https://docs.gradle.org/current/userguide/java_testing.html#test_filtering>).
-fn gradle(answer: &Answer) -> Vec<String> {
-    if answer.mode == Mode::All {
-        return Vec::new();
+/// The files of a runner; `None` where one has no name on a line.
+fn files(answer: &Answer, format: RunnerFormat) -> Option<Vec<String>> {
+    let tests = answer.tests.iter().filter(|t| format.runs(t));
+    let files: BTreeSet<&str> = tests.map(|t| t.file.as_str()).collect();
+    if files.iter().any(|file| file.contains(['\n', '\r'])) {
+        return None;
     }
-    let classes = methods(answer);
-    if classes.is_empty() {
-        return vec!["-x".into(), "test".into()];
-    }
-    let mut lines = Vec::new();
-    for (class, methods) in classes {
-        for method in methods {
-            lines.push("--tests".into());
-            lines.push(format!("{class}.{method}*"));
+    let before: &[&str] = if format == RunnerFormat::Jest { &["--runTestsByPath"] } else { &[] };
+    let print = |file: &str| match format {
+        RunnerFormat::Playwright => pattern(file),
+        RunnerFormat::Node => plain(&glob(file)),
+        _ => plain(file),
+    };
+    Some(before.iter().map(|line| (*line).to_string()).chain(files.into_iter().map(print)).collect())
+}
+
+/// A path as a regular expression that matches it alone.
+fn pattern(path: &str) -> String {
+    let mut out = String::new();
+    for c in path.chars() {
+        if matches!(c, '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '^' | '$' | '|' | '\\') {
+            out.push('\\');
         }
+        out.push(c);
     }
-    lines
+    out
+}
+
+/// A path as a glob: node:test reads its arguments as such, and escapes by `\` only elsewhere
+/// than on Windows. `?` stands for any one character of a name.
+fn glob(path: &str) -> String {
+    path.replace(['[', ']', '{', '}', '*', '!'], "?")
 }

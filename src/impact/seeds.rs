@@ -369,7 +369,9 @@ pub fn names_file(side: Side<'_>, path: &RepoPath) -> Vec<SymbolRef> {
 
 /// Whether a string names a path: `a/b.json` its end, `b.json` its base name.
 fn names_path(text: &str, path: &RepoPath) -> bool {
-    let text = text.trim_start_matches("./").trim_start_matches("../");
+    // Resources of Java are named from the root of the class path.
+    let text = text.strip_prefix("classpath*:").or_else(|| text.strip_prefix("classpath:")).unwrap_or(text);
+    let text = text.trim_start_matches('/').trim_start_matches("./").trim_start_matches("../");
     if text.is_empty() || !text.contains('.') {
         return false;
     }

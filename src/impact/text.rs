@@ -84,6 +84,7 @@ fn tests(answer: &Answer, out: &mut Vec<String>) {
 fn because(test: &SelectedTest) -> String {
     match test.because {
         "changed" => "changed itself".to_string(),
+        "measured" => "was seen to run what changed (coverage)".to_string(),
         "reached" => match test.distance {
             Some(0) => "uses what changed by name".to_string(),
             Some(distance) => {
@@ -225,6 +226,7 @@ pub fn why_not(answer: &Answer, test: &str) -> Option<Vec<String>> {
     for test in found.into_iter().take(MAX_ROWS) {
         let because = match test.because {
             "never_run" => "a rule of `[impact] never_run` matches its file",
+            "not_measured" => "coverage, which is trusted, did not see it run what changed",
             "imports_nothing_changed" => "its imports, followed to the end, hold no changed file",
             _ => "it imports what changed, and nothing that it runs names a changed symbol",
         };
