@@ -19,7 +19,7 @@ use crate::git::history;
 use crate::git::log::{self, Log, Version};
 use crate::git::read::Reader;
 use crate::git::repo::Repo;
-use crate::git::snapshot::{Snapshot, SnapshotOptions};
+use crate::git::snapshot::{self, Snapshot, SnapshotOptions};
 use crate::git::stat::StatCache;
 use crate::graph::edge::Graph;
 use crate::graph::link::link;
@@ -122,7 +122,7 @@ impl Session {
     pub fn open(dir: &Path, options: &SessionOptions) -> Result<Self> {
         let repo = Repo::open(dir)?;
         let selector = Selector::new(&options.select)?;
-        let store = Store::open(&store_folder(&repo, options)?)?;
+        let store = open_store(&repo, options)?;
         let jobs = match options.jobs {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             jobs => jobs,
@@ -372,6 +372,21 @@ impl Session {
         view.compilers = programs.into_iter().map(|(_, program)| program).collect();
     }
 
+    /// Makes the atlas of a tree that is not on disk, and keeps it.
+    fn tree(&self, state: &mut State, snapshot: Snapshot) -> Result<Arc<Atlas>> {
+        let same = |kept: &(Arc<Snapshot>, Arc<Atlas>)| *kept.0 == snapshot;
+        if let Some((_, atlas)) = state.trees.iter().find(|kept| same(kept)) {
+            return Ok(Arc::clone(atlas));
+        }
+        let mut built = self.builder().build(&snapshot, &mut state.memory, Missing::Extract)?;
+        self.lay_programs(state, &mut built.view);
+        let known = known_graph(state, &snapshot);
+        let atlas = self.atlas(&snapshot, built.view, known);
+        state.trees.push_front((Arc::new(snapshot), Arc::clone(&atlas)));
+        state.trees.truncate(MAX_TREES);
+        Ok(atlas)
+    }
+
     /// Links a view.
     fn atlas(&self, snapshot: &Snapshot, view: View, known: Option<Arc<Graph>>) -> Arc<Atlas> {
         let graph = known.unwrap_or_else(|| Arc::new(self.link(&view)));
@@ -487,20 +502,39 @@ impl AtlasSource for Session {
     fn at(&self, revision: &str) -> Result<Arc<Atlas>> {
         let mut state = self.state();
         self.read_programs(&mut state);
-        let commit = history::resolve(&self.repo, revision)?;
+        let commit = match history::resolve(&self.repo, revision) {
+            Ok(commit) => commit,
+            Err(unknown) => match Snapshot::of_tree(&self.repo, revision)? {
+                Some(snapshot) => return self.tree(&mut state, snapshot),
+                None => return Err(unknown),
+            },
+        };
         let at = state.trees.iter().position(|(snapshot, _)| snapshot.commit.as_ref() == Some(&commit));
         if let Some(kept) = at.and_then(|at| state.trees.remove(at)) {
             state.trees.push_front(kept.clone());
             return Ok(kept.1);
         }
         let snapshot = Snapshot::at(&self.repo, &commit)?;
-        let mut built = self.builder().build(&snapshot, &mut state.memory, Missing::Extract)?;
-        self.lay_programs(&mut state, &mut built.view);
-        let known = known_graph(&state, &snapshot);
-        let atlas = self.atlas(&snapshot, built.view, known);
-        state.trees.push_front((Arc::new(snapshot), Arc::clone(&atlas)));
-        state.trees.truncate(MAX_TREES);
-        Ok(atlas)
+        self.tree(&mut state, snapshot)
+    }
+
+    fn staged(&self) -> Result<Arc<Atlas>> {
+        let mut state = self.state();
+        self.read_programs(&mut state);
+        let snapshot = Snapshot::staged(&self.repo)?;
+        self.tree(&mut state, snapshot)
+    }
+
+    fn changed_modes(&self, base: &Atlas, head: &Atlas) -> Vec<RepoPath> {
+        let state = self.state();
+        let trees = state.trees.iter().map(|(snapshot, kept)| (&**snapshot, kept));
+        let kept: Vec<_> = trees.chain(state.fresh.iter().map(|(snapshot, kept)| (snapshot, kept))).collect();
+        let of =
+            |atlas: &Atlas| kept.iter().find(|(_, kept)| std::ptr::eq(&***kept, atlas)).map(|(snapshot, _)| *snapshot);
+        match (of(base), of(head)) {
+            (Some(old), Some(new)) => snapshot::changed_modes(old, new),
+            _ => Vec::new(),
+        }
     }
 
     fn merge_base(&self, one: &str, other: &str) -> Result<String> {
@@ -626,20 +660,21 @@ fn known_graph(state: &State, snapshot: &Snapshot) -> Option<Arc<Graph>> {
     fresh.chain(trees).find(|(kept, _)| kept.digest() == digest).map(|(_, atlas)| Arc::clone(&atlas.graph))
 }
 
-/// Where the store lies: `RATLAS_STORE`, the options, or below the user's cache folder, where all
-/// worktrees of a repository share one.
-fn store_folder(repo: &Repo, options: &SessionOptions) -> Result<PathBuf> {
+/// Opens the store where `RATLAS_STORE` or the options place it, else below the user's cache folder,
+/// where all worktrees of a repository share one. A user without a folder to write in (a container
+/// of a pipeline) has one for this process alone.
+fn open_store(repo: &Repo, options: &SessionOptions) -> Result<Store> {
     let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     if let Some(folder) = variable("RATLAS_STORE").or_else(|| options.store.clone()) {
-        return Ok(folder);
+        return Store::open(&folder);
     }
     let cache = variable("XDG_CACHE_HOME")
         .filter(|folder| folder.is_absolute())
         .or_else(|| variable("HOME").map(|home| home.join(".cache")))
         .or_else(|| variable("LOCALAPPDATA"));
-    let cache = cache.ok_or_else(|| {
-        Error::new(ErrorKind::Store, "no folder for the store: there is no home folder")
-            .hint("set `RATLAS_STORE` to a folder that you can write")
-    })?;
-    Ok(cache.join("ratlas").join(repo.key()))
+    if let Some(Ok(store)) = cache.map(|cache| Store::open(&cache.join("ratlas").join(repo.key()))) {
+        return Ok(store);
+    }
+    tracing::warn!("no cache folder to write in: what is indexed is forgotten after this; set RATLAS_STORE to keep it");
+    Store::temporary()
 }

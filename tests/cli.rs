@@ -356,3 +356,32 @@ fn log_lines_under_v_are_json() {
         .collect();
     assert!(lines.iter().any(|line| line["fields"]["tool"] == "repo_map"), "{lines:?}");
 }
+
+#[test]
+fn numbers_and_blanks_are_refused_in_plain_words() {
+    let scratch = polyglot();
+    let error = fails(&scratch, &["query", "map", "--budget", "many"], 2);
+    assert!(error.contains("`many`") && error.contains("a whole number is expected"), "{error}");
+    for text in ["nan", "inf", "-0.5", "1.5", "much"] {
+        let error = fails(&scratch, &["query", "callers", "Ledger", &format!("--min-confidence={text}")], 2);
+        assert!(error.contains("a number from 0 to 1 is expected"), "{text}: {error}");
+    }
+    let error = fails(&scratch, &["query", "context", " "], 2);
+    assert!(error.contains("needs the argument `task`"), "{error}");
+}
+
+#[test]
+fn without_a_home_the_store_is_for_one_run() {
+    let scratch = polyglot();
+    let temporary = scratch.store();
+    std::fs::create_dir_all(&temporary).unwrap();
+    let mut command = ratlas(&scratch.root, &scratch.store());
+    for name in ["RATLAS_STORE", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"] {
+        command.env_remove(name);
+    }
+    let output = command.env("TMPDIR", &temporary).args(["index", "--format", "json"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("set RATLAS_STORE to keep it"), "{stderr}");
+    assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "nothing stays");
+}

@@ -102,7 +102,8 @@ fn usage(error: &clap::Error) -> ExitCode {
                     .take(5)
                     .map(|name| format!("`{name}`"))
                     .collect();
-            let error = Error::new(ErrorKind::Usage, what.join(" ").replace('\'', "`")).hint(match near.is_empty() {
+            let what = what.join(" ").replace('\'', "`");
+            let error = Error::new(ErrorKind::Usage, plain_numbers(&what)).hint(match near.is_empty() {
                 true => "`ratlas --help` and `ratlas COMMAND --help` list what there is".to_owned(),
                 false => format!("did you mean {}?", near.join(", ")),
             });
@@ -110,4 +111,17 @@ fn usage(error: &clap::Error) -> ExitCode {
             ExitCode::from(error.kind.exit_code())
         }
     }
+}
+
+/// The parser of numbers speaks of its own types; people are told what is expected.
+fn plain_numbers(what: &str) -> String {
+    const WORDS: [(&str, &str); 6] = [
+        ("invalid digit found in string", "a whole number is expected"),
+        ("cannot parse integer from empty string", "a whole number is expected"),
+        ("number too large to fit in target type", "the number is too large"),
+        ("number too small to fit in target type", "the number is too small"),
+        ("invalid float literal", "a number is expected"),
+        ("cannot parse float from empty string", "a number is expected"),
+    ];
+    WORDS.iter().fold(what.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
 }

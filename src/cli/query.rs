@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value};
 
-use crate::base::error::Result;
+use crate::base::error;
 use crate::cli::args::Format;
 use crate::cli::context::Context;
 use crate::cli::output;
@@ -185,7 +185,7 @@ struct Filters {
     #[arg(long)]
     kind: Option<String>,
     /// Only edges at least this sure (0 to 1)
-    #[arg(long, value_name = "CONFIDENCE")]
+    #[arg(long, value_name = "CONFIDENCE", value_parser = share)]
     min_confidence: Option<f64>,
 }
 
@@ -194,6 +194,12 @@ struct Common {
     /// The form of the answer
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
+}
+
+/// Reads a number from 0 to 1; `nan` is none.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "a number from 0 to 1 is expected".to_owned())
 }
 
 /// The arguments of a tool, gathered.
@@ -224,7 +230,7 @@ impl Raw {
     }
 }
 
-pub fn run(context: &Context, args: QueryArgs) -> Result<u8> {
+pub fn run(context: &Context, args: QueryArgs) -> error::Result<u8> {
     let (tool, raw, common) = parse(args.command);
     ask(context, &tool, &raw.0, common.format)
 }
@@ -270,7 +276,7 @@ fn parse(command: QueryCommand) -> (Tool, Raw, Common) {
 }
 
 /// Asks a tool as a command does, and prints its answer.
-pub fn ask(context: &Context, tool: &Tool, raw: &Map<String, Value>, format: Format) -> Result<u8> {
+pub fn ask(context: &Context, tool: &Tool, raw: &Map<String, Value>, format: Format) -> error::Result<u8> {
     let given = Given::read(tool.name, tool.params, raw, Asker::Command)?;
     let desk = Desk::new(context.source()?, context.config()?.tools());
     let given = given.within(desk.source.root().as_deref());
@@ -279,7 +285,7 @@ pub fn ask(context: &Context, tool: &Tool, raw: &Map<String, Value>, format: For
 }
 
 /// Prints an answer in a form.
-pub fn print_answer(answer: &Answer, format: Format) -> Result<()> {
+pub fn print_answer(answer: &Answer, format: Format) -> error::Result<()> {
     match format {
         Format::Text => output::print(&answer.text()),
         Format::Json => output::print(&(json::compact(&answer.json()) + "\n")),

@@ -38,6 +38,8 @@ const MAX_LOOSE_BYTES: u64 = 256 << 20;
 pub struct Store {
     dir: PathBuf,
     packs: RwLock<BTreeMap<PathBuf, Option<Arc<Pack>>>>,
+    /// Removes the folder with the store, where it is for this process alone.
+    _scratch: Option<tempfile::TempDir>,
 }
 
 /// A piece of reading that stands alone: rows of one group of a pack, or one loose file.
@@ -63,11 +65,25 @@ impl Store {
     /// # Errors
     /// `Store`, when the folder cannot be made or listed.
     pub fn open(dir: &Path) -> Result<Self> {
-        let store = Store { dir: dir.to_owned(), packs: RwLock::new(BTreeMap::new()) };
+        let store = Store { dir: dir.to_owned(), packs: RwLock::new(BTreeMap::new()), _scratch: None };
         fs::create_dir_all(dir).map_err(|cause| store.error("open").source(cause))?;
         fs::read_dir(dir).map_err(|cause| store.error("read").source(cause))?;
         store.refresh();
         Ok(store)
+    }
+
+    /// Makes a store that only this process and its user can read, and that goes with it.
+    ///
+    /// # Errors
+    /// `Store` when there is no place for temporary files either.
+    pub fn temporary() -> Result<Self> {
+        let scratch = tempfile::Builder::new().prefix("ratlas-").tempdir().map_err(|cause| {
+            Error::new(ErrorKind::Store, "cannot make a temporary folder for the store")
+                .hint("set `RATLAS_STORE` to a folder that you can write")
+                .source(cause)
+        })?;
+        let store = Store::open(scratch.path())?;
+        Ok(Store { _scratch: Some(scratch), ..store })
     }
 
     /// The folder it lies in.

@@ -121,7 +121,10 @@ impl Given {
                 values.insert(param.name, read_value(param, value)?);
             }
         }
-        if let Some(missing) = known().find(|param| param.required && !values.contains_key(param.name)) {
+        // A blank text (an unset variable, as often as not) is none.
+        let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
+        let is_given = |param: &&Param| values.get(param.name).is_some_and(|value| !is_blank(value));
+        if let Some(missing) = known().find(|param| param.required && !is_given(param)) {
             return Err(Error::new(ErrorKind::Usage, format!("`{tool}` needs the argument `{}`", missing.name))
                 .hint(format!("`{}`: {}", missing.name, missing.description)));
         }
