@@ -18,6 +18,7 @@ mod impact_links;
 mod impact_reach;
 mod impact_rules;
 mod impact_runners;
+mod impact_unnamed;
 mod index;
 mod java_hashes;
 mod link;

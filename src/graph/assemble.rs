@@ -97,6 +97,7 @@ pub fn assemble<'l>(links: impl Iterator<Item = &'l FileLink> + Clone, guessed: 
             graph.edges[start..].sort_unstable();
         }
         graph.unproved.extend_from_slice(&guessed.unproved);
+        graph.computed.extend_from_slice(&link.computed);
         graph.file_uses.extend_from_slice(&link.uses);
         graph.open_classes.extend_from_slice(&link.open_classes);
         graph.handed_out.extend_from_slice(&link.handed_out);

@@ -193,6 +193,18 @@ pub struct Unproved {
     pub test_block: Option<TestBlockId>,
 }
 
+/// An access to a member whose name is computed, or stands in a string alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Computed {
+    /// The class of the receiver, the module, or what members were assigned to; `None` when unknown.
+    pub of: Option<SymbolRef>,
+    /// The name where a string says it, interned in `from`'s file.
+    pub name: Option<NameId>,
+    pub from: SymbolRef,
+    pub line: u32,
+    pub test_block: Option<TestBlockId>,
+}
+
 /// One file using another, for import closures: every import fact that resolved, same-package
 /// use, conftest and set-up files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -210,6 +222,8 @@ pub struct Graph {
     pub edges: Vec<Edge>,
     /// Sorted by (from, line, name, …).
     pub unproved: Vec<Unproved>,
+    /// Sorted by (of, name, from, line).
+    pub computed: Vec<Computed>,
     /// Sorted by (from, to).
     pub file_uses: Vec<FileUse>,
     /// Files whose imports or calls are blind: computed imports, eval (`safe` falls back to file reach).
@@ -235,6 +249,7 @@ pub struct Splice<'l> {
     pub edges: Vec<Edge>,
     /// Sorted and unique.
     pub unproved: &'l [Unproved],
+    pub computed: &'l [Computed],
     pub n_external: u32,
 }
 
@@ -245,6 +260,8 @@ impl Graph {
         self.edges.dedup();
         self.unproved.sort_unstable();
         self.unproved.dedup();
+        self.computed.sort_unstable();
+        self.computed.dedup();
         self.file_uses.sort_unstable();
         // `false` (run time) sorts before `true`: a run-time use wins over a type-only one.
         self.file_uses.dedup_by_key(|u| (u.from, u.to));
@@ -264,6 +281,7 @@ impl Graph {
         let mut graph = Graph {
             edges: Vec::with_capacity(self.edges.len() + changes.iter().map(|new| new.edges.len()).sum::<usize>()),
             unproved: Vec::with_capacity(self.unproved.len()),
+            computed: self.computed.clone(),
             file_uses: self.file_uses.clone(),
             blind: self.blind.clone(),
             open_classes: self.open_classes.clone(),
@@ -275,7 +293,11 @@ impl Graph {
         // (start and end of what goes, start and end of what comes)
         let mut moves: Vec<(usize, usize, usize, usize)> = Vec::with_capacity(changes.len());
         let (mut edge, mut row) = (0, 0);
-        for Splice { file, edges, unproved, n_external } in changes {
+        let is_changed = |file: FileIdx| changes.binary_search_by_key(&file, |new| new.file).is_ok();
+        graph.computed.retain(|row| !is_changed(row.from.file));
+        graph.computed.extend(changes.iter().flat_map(|new| new.computed));
+        graph.computed.sort_unstable();
+        for Splice { file, edges, unproved, n_external, .. } in changes {
             if let Some(known) = graph.n_external.get_mut(file.0 as usize) {
                 *known = *n_external;
             }
@@ -428,7 +450,7 @@ mod tests {
                 edges.dedup();
                 edges
             };
-            let splice = |file: &u32| Splice { file: FileIdx(*file), edges: of(*file), unproved: &[], n_external: 0 };
+            let splice = |file: &u32| Splice { file: FileIdx(*file), edges: of(*file), unproved: &[], computed: &[], n_external: 0 };
             let changes: Vec<Splice> = files.iter().map(splice).collect();
             let kept = old.edges.iter().copied().filter(|e| !files.contains(&e.from.file.0));
             let edges = kept.chain(changes.iter().flat_map(|new| new.edges.iter().copied())).collect();

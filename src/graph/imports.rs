@@ -25,8 +25,10 @@ impl Linker<'_, '_> {
             if let Target::File(target) = target {
                 self.module(site, target, type_only);
             }
+            let mut is_found = false;
             let named = Site { line: if import.name.is_some() { import.name_line } else { import.line }, ..site };
             for denoted in self.session.denoted(Query::Import(self.file, row as u32)).iter() {
+                is_found = true;
                 match denoted {
                     // `const x = require("m")` names the module, not what it happens to be.
                     Denoted::Symbol(to) if import.kind == ImportKind::Require && import.name.is_none() => {
@@ -44,6 +46,9 @@ impl Linker<'_, '_> {
                     Denoted::Module(file) if Target::File(*file) != target => self.module(named, *file, type_only),
                     _ => {}
                 }
+            }
+            if let (Target::File(target), Some(name), false) = (target, import.name, is_found) {
+                self.ask_hook(target, name, site);
             }
         }
         for export in &facts.exports {

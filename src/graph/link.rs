@@ -12,7 +12,7 @@ use crate::graph::answers::Inputs;
 use crate::graph::assemble::{assemble, guess_all};
 use crate::graph::compiled::{FileWords, Word};
 use crate::graph::confidence;
-use crate::graph::edge::{Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
+use crate::graph::edge::{Computed, Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
 use crate::graph::hashing::HashMap;
 use crate::graph::memo::Memo;
 use crate::graph::modules::Family;
@@ -56,6 +56,8 @@ const LARGE: usize = 32;
 pub struct FileLink {
     pub edges: Vec<Edge>,
     pub unproved: Vec<Unproved>,
+    /// Sorted and unique.
+    pub computed: Vec<Computed>,
     pub uses: Vec<FileUse>,
     pub open_classes: Vec<SymbolRef>,
     pub handed_out: Vec<SymbolRef>,
@@ -189,6 +191,8 @@ impl Linker<'_, '_> {
     fn run(&mut self) {
         self.imports();
         self.references();
+        self.computed_reads();
+        self.destructured();
         self.declarations();
         self.twins();
         let file = self.file;
@@ -198,6 +202,8 @@ impl Linker<'_, '_> {
         // Sorted here, in parallel, they are sorted as a whole: files come in order.
         self.link.edges.sort_unstable();
         self.link.edges.dedup();
+        self.link.computed.sort_unstable();
+        self.link.computed.dedup();
         // `false` (run time) sorts before `true`: a run-time use wins over a type-only one.
         self.link.uses.sort_unstable();
         self.link.uses.dedup_by_key(|used| (used.from, used.to));
@@ -350,6 +356,7 @@ impl Linker<'_, '_> {
                 if targets.missing == Some(Receiver::External) {
                     self.hand_out(reference.expr, place);
                 }
+                self.computed_call(reference.expr, site, place);
                 self.keep_unproved(reference, &targets, site);
             }
             RefKind::Extends | RefKind::Implements => {
@@ -386,8 +393,10 @@ impl Linker<'_, '_> {
                 }
                 self.push(&targets, EdgeKind::References, site);
                 self.keep_unproved(reference, &targets, site);
+                self.computed_dictionary(reference, site, place);
             }
             RefKind::StringPath => {
+                let n_before = self.link.edges.len();
                 for denoted in self.session.resolve_string(reference.expr, place) {
                     let to = match denoted {
                         Denoted::Symbol(at) => at,
@@ -398,6 +407,9 @@ impl Linker<'_, '_> {
                 }
                 for to in self.session.named_by_string(reference.expr, place) {
                     self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::StringPath);
+                }
+                if self.link.edges.len() == n_before {
+                    self.computed_string(reference, site);
                 }
             }
         }
@@ -496,6 +508,7 @@ impl Linker<'_, '_> {
         let Some(name) = self.last_name(reference.expr) else { return };
         let is_call = matches!(reference.kind, RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator);
         let arity = if is_call { self.arity(reference.expr) } else { None };
+        self.ask_hook_of(reference, name, site);
         self.link.unproved.push(Unproved {
             from: site.from,
             line: site.line,

@@ -235,7 +235,7 @@ impl State {
             let splice = |file: &FileIdx| {
                 let (link, guessed) = (link_of(*file), &guessed[file.0 as usize]);
                 let (edges, unproved) = (edges_of(link, guessed), &guessed.unproved[..]);
-                Splice { file: *file, edges, unproved, n_external: link.n_external }
+                Splice { file: *file, edges, unproved, computed: &link.computed, n_external: link.n_external }
             };
             graph.spliced(&dirty.iter().map(splice).collect::<Vec<_>>())
         } else {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::reads::Read;
 use crate::graph::answers::{Inputs, Known};
-use crate::graph::edge::{Edge, FileUse, Unproved};
+use crate::graph::edge::{Computed, Edge, FileUse, Unproved};
 use crate::graph::link::FileLink;
 use crate::graph::members::Member;
 use crate::graph::modules::Target;
@@ -182,10 +182,18 @@ impl Renumber {
     pub fn link(&self, link: FileLink) -> Option<FileLink> {
         let edge = |edge: &Edge| Some(Edge { from: self.symbol(edge.from)?, to: self.symbol(edge.to)?, ..*edge });
         let unproved = |row: &Unproved| Some(Unproved { from: self.symbol(row.from)?, ..*row });
+        let computed = |row: &Computed| {
+            let of = match row.of {
+                Some(of) => Some(self.symbol(of)?),
+                None => None,
+            };
+            Some(Computed { of, from: self.symbol(row.from)?, ..*row })
+        };
         let used = |used: &FileUse| Some(FileUse { from: self.file(used.from)?, to: self.file(used.to)?, ..*used });
         Some(FileLink {
             edges: link.edges.iter().map(edge).collect::<Option<_>>()?,
             unproved: link.unproved.iter().map(unproved).collect::<Option<_>>()?,
+            computed: link.computed.iter().map(computed).collect::<Option<_>>()?,
             uses: link.uses.iter().map(used).collect::<Option<_>>()?,
             open_classes: link.open_classes.iter().map(|at| self.symbol(*at)).collect::<Option<_>>()?,
             handed_out: link.handed_out.iter().map(|at| self.symbol(*at)).collect::<Option<_>>()?,

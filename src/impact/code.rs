@@ -71,8 +71,12 @@ pub fn member_use(facts: &FileFacts, member: SymbolId, outside: Outside) -> Memb
 
 /// Whether a member is one that each object may have, and that runs without being named.
 pub fn is_protocol(facts: &FileFacts, member: SymbolId) -> bool {
-    let name = facts.name(facts.symbol(member).name);
-    match facts.dialect.language() {
+    is_protocol_name(facts.dialect.language(), facts.name(facts.symbol(member).name))
+}
+
+/// Whether a name is that of a member that runs without being named.
+pub fn is_protocol_name(language: LanguageName, name: &str) -> bool {
+    match language {
         LanguageName::Python => name.len() > 4 && name.starts_with("__") && name.ends_with("__"),
         LanguageName::TypeScript | LanguageName::JavaScript => {
             matches!(name, "constructor" | "toString" | "toJSON" | "valueOf" | "then") || name.starts_with('[')
@@ -91,6 +95,35 @@ pub fn is_protocol(facts: &FileFacts, member: SymbolId) -> bool {
                 | "close"
         ),
     }
+}
+
+/// Whether a member of that name runs only where code operates on an instance, or hands it on to
+/// code that does: not by making it, nor by asking for other members.
+pub fn is_operated(language: LanguageName, name: &str) -> bool {
+    let is_of_life = matches!(
+        name,
+        "__init__"
+            | "__new__"
+            | "__del__"
+            | "__post_init__"
+            | "__init_subclass__"
+            | "__class_getitem__"
+            | "__prepare__"
+            | "__instancecheck__"
+            | "__subclasscheck__"
+            | "__getattr__"
+            | "__getattribute__"
+            | "__setattr__"
+            | "__delattr__"
+            | "__get__"
+            | "__set__"
+            | "__delete__"
+            | "__set_name__"
+            | "constructor"
+            | "finalize"
+    );
+    let is_mangled = language == LanguageName::Python && name.starts_with("__") && !name.ends_with("__");
+    !is_of_life && !is_mangled
 }
 
 /// A function that Python's import system itself calls: a module's `__getattr__`, `__dir__`.

@@ -59,7 +59,7 @@ impl<'a> Ground<'a> {
         for link in &declared {
             implied.entry(link.to).or_default().push((space.symbol(link.from), 0));
         }
-        let steps = Steps::new(view, graph, options.policy.follow(), implied, &may_imports, &uses);
+        let steps = Steps::new(view, graph, options.policy.follow(), implied, &may_imports, &uses, &tests.files);
         Ground { atlas, tests, closure, steps }
     }
 
@@ -129,6 +129,7 @@ pub fn impact_of_diff(base: &Atlas, head: &Atlas, beside: &Beside<'_>, options: 
     draft.select_measured(&found, &change, &old, &new);
     draft.select_changed_tests(&change, &new);
     draft.select_whole(&old, &new);
+    draft.tell_blind_reads(&new);
     draft.tell_guesses(&old);
     let is_changed = !draft.answer.files.is_empty();
     draft.finish(&new, is_changed)
@@ -139,8 +140,18 @@ pub fn impact_of_diff(base: &Atlas, head: &Atlas, beside: &Beside<'_>, options: 
 /// They are taken as changed in behavior: what a new name or signature breaks besides (files that
 /// only import them, overriding methods) a diff says.
 pub fn impact_of_target(head: &Atlas, targets: &[SymbolRef], options: &Options, question: &str) -> Answer {
+    of_target(&Ground::new(head, options), targets, options, question)
+}
+
+/// What depends on each of several targets: as [`impact_of_target`], in their order.
+pub fn impact_of_each(head: &Atlas, targets: &[Vec<SymbolRef>], options: &Options) -> Vec<Answer> {
     let ground = Ground::new(head, options);
-    let mut draft = Draft::new(&ground, options, question);
+    targets.iter().map(|target| of_target(&ground, target, options, "")).collect()
+}
+
+fn of_target(ground: &Ground<'_>, targets: &[SymbolRef], options: &Options, question: &str) -> Answer {
+    ground.steps.forget_guesses();
+    let mut draft = Draft::new(ground, options, question);
     let origins: Vec<Origin> = targets
         .iter()
         .map(|at| Origin {
@@ -152,11 +163,12 @@ pub fn impact_of_target(head: &Atlas, targets: &[SymbolRef], options: &Options, 
             because: None,
         })
         .collect();
-    draft.list_symbols(&origins, &ground, &ground);
-    draft.select_reached(&origins, &TreeChange::default(), &ground, &ground);
-    draft.select_unreached(&origins, &ground, &ground);
-    draft.select_measured_targets(targets, &ground);
-    draft.finish(&ground, true)
+    draft.list_symbols(&origins, ground, ground);
+    draft.select_reached(&origins, &TreeChange::default(), ground, ground);
+    draft.select_unreached(&origins, ground, ground);
+    draft.select_measured_targets(targets, ground);
+    draft.tell_blind_reads(ground);
+    draft.finish(ground, true)
 }
 
 /// What a change of some files of one tree can break, of which nothing but the names is known:

@@ -272,6 +272,15 @@ fn expressions_of(facts: &FileFacts, function: SymbolId) -> std::ops::Range<usiz
     first.min(end)..end
 }
 
+/// The same, with what stands behind the last reference of a function: all up to the first of the
+/// code below it, of which the range may hold some.
+fn expressions_around(facts: &FileFacts, function: SymbolId) -> std::ops::Range<usize> {
+    let range = expressions_of(facts, function);
+    let end_line = facts.symbol(function).end_line;
+    let below = facts.refs.iter().filter(|r| r.start_line.min(r.line) > end_line).map(|r| r.expr.index()).min();
+    range.start..below.unwrap_or(facts.exprs.len()).max(range.end)
+}
+
 /// Whether a mention hands a value to an unknown call, or stores it.
 fn is_kept(facts: &FileFacts, expr: ExprId) -> bool {
     let holds = |row: &Expr| {
@@ -411,6 +420,121 @@ pub fn is_given_to_constructor(facts: &FileFacts, owner: SymbolId, line: u32, na
             })
         })
 }
+
+/// Whether an instance that a line of a function makes is never more there than what members are
+/// asked of: it is not handed on, called, compared, iterated or given back.
+pub fn only_receives(facts: &FileFacts, owner: SymbolId, line: u32, class: &str) -> bool {
+    if !facts.symbol(owner).kind.is_function() {
+        return false;
+    }
+    let is_receiver = |id: ExprId| {
+        let near = facts.exprs.len().min(id.index() + 1 + MAX_NEAR);
+        (id.index() + 1..near)
+            .map(ExprId::new)
+            .any(|at| facts.expr(at).kind == ExprKind::Attr && facts.operand(at, 0) == Some(id))
+    };
+    let range = expressions_around(facts, owner);
+    let mut made = refs_on(facts, line)
+        .filter(|row| row.owner == owner && last_name(facts, row.expr) == class)
+        .filter(|row| matches!(row.kind, RefKind::Call | RefKind::New))
+        .peekable();
+    made.peek().is_some()
+        && made.all(|row| {
+            if is_receiver(row.expr) {
+                return true;
+            }
+            let mut kept = facts.bindings.iter().filter(|b| b.value == Some(row.expr)).peekable();
+            let is_kept = kept.peek().is_some() && holders_of(facts, row.expr).next().is_none();
+            is_kept
+                && kept.all(|b| {
+                    let is_plain = matches!(b.origin, Origin::Assign | Origin::Declare | Origin::Reassign);
+                    let is_local = b.symbol.is_none() && b.target.is_none() && b.n_steps == 0;
+                    let Some(local) = b.name.filter(|_| is_plain && is_local) else { return false };
+                    range.clone().map(ExprId::new).all(|id| {
+                        let is_mention = facts.expr(id).kind == ExprKind::Name && facts.expr(id).name == Some(local);
+                        !is_mention || is_receiver(id)
+                    })
+                })
+        })
+}
+
+/// Whether a method hands on its own instance: mentions it otherwise than to ask for a member.
+pub fn leaks_self(facts: &FileFacts, method: SymbolId) -> bool {
+    let is_python = facts.dialect.language() == LanguageName::Python;
+    let first = facts.symbol(method).scope.and_then(|scope| facts.params_of(scope).first()?.name);
+    let range = expressions_around(facts, method);
+    range.map(ExprId::new).any(|id| {
+        let row = facts.expr(id);
+        let is_self = match row.kind {
+            ExprKind::This => true,
+            ExprKind::Name => is_python && row.name.is_some() && row.name == first,
+            _ => false,
+        };
+        let near = facts.exprs.len().min(id.index() + 1 + MAX_NEAR);
+        is_self
+            && !(id.index() + 1..near)
+                .map(ExprId::new)
+                .any(|at| facts.expr(at).kind == ExprKind::Attr && facts.operand(at, 0) == Some(id))
+    })
+}
+
+/// A member is asked for in the rows right behind its receiver.
+const MAX_NEAR: usize = 4;
+
+/// The expressions that have one as an operand. Operands are earlier rows.
+fn holders_of(facts: &FileFacts, expr: ExprId) -> impl Iterator<Item = ExprId> {
+    let end = facts.exprs.len().min(expr.index() + 1 + MAX_FURTHER);
+    (expr.index() + 1..end)
+        .map(ExprId::new)
+        .filter(move |holder| facts.operands_of(*holder).iter().any(|o| o.expr == expr))
+}
+
+/// Whether something that a line of `owner`'s code names or makes is used there without being named
+/// further: as an operand or argument, iterated, entered, unpacked. What is only kept, under a name
+/// or in a collection, is not; nor is that of which a member is read.
+pub fn is_put_to_use(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
+    refs_on(facts, line)
+        .filter(|row| row.owner == owner && last_name(facts, row.expr) == name)
+        .any(|row| is_used_further(facts, row.expr))
+}
+
+fn is_used_further(facts: &FileFacts, expr: ExprId) -> bool {
+    let mut at = expr;
+    // Each step leads to a later row, so this ends.
+    loop {
+        let end = facts.exprs.len().min(at.index() + 1 + MAX_FURTHER);
+        let next = (at.index() + 1..end).map(ExprId::new).find_map(|holder| {
+            let position = facts.operands_of(holder).iter().position(|o| o.expr == at)?;
+            Some((holder, position))
+        });
+        let Some((holder, position)) = next else { break };
+        match facts.expr(holder).kind {
+            _ if is_spread(facts, holder, position) => return true,
+            ExprKind::Seq | ExprKind::Object | ExprKind::Choice | ExprKind::Cast | ExprKind::Value => at = holder,
+            // The call that the name is the callee of makes what is asked about.
+            ExprKind::Call | ExprKind::New if position == 0 && at == expr && is_plain(facts, expr) => at = holder,
+            ExprKind::Attr | ExprKind::Lambda | ExprKind::MethodRef | ExprKind::ClassValue => return false,
+            _ => return true,
+        }
+    }
+    let is_use = |row: &Binding| {
+        let is_kept = matches!(row.origin, Origin::Assign | Origin::Declare | Origin::Reassign | Origin::Walrus);
+        row.value == Some(at) && (!is_kept || row.n_steps > 0)
+    };
+    facts.bindings.iter().any(|row| is_use(row))
+}
+
+fn is_spread(facts: &FileFacts, holder: ExprId, position: usize) -> bool {
+    facts.operands_of(holder).get(position).is_some_and(|o| matches!(o.role, Role::Spread | Role::KeywordSpread))
+}
+
+fn is_plain(facts: &FileFacts, expr: ExprId) -> bool {
+    matches!(facts.expr(expr).kind, ExprKind::Name | ExprKind::Attr)
+}
+
+/// How many rows behind an expression are looked at for what it is part of: a guess at the longest
+/// list of arguments.
+const MAX_FURTHER: usize = 256;
 
 /// What holds an instance of a class that is made on a line of `owner`'s code: the variable or
 /// field that it is the value of, else `owner` itself.

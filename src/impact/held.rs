@@ -7,7 +7,7 @@ use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, Layer};
 use crate::impact::space::Node;
 use crate::impact::step::{Guess, MAY_REACH, MEMBER, Step, Steps, Why, is_constructor, is_python};
-use crate::impact::{access, code, handing};
+use crate::impact::{access, code, handing, made};
 use crate::lang::testing::{bases, decorators, last_name, members};
 use crate::view::SymbolRef;
 
@@ -38,6 +38,10 @@ impl Steps<'_> {
         let own = self.view.facts(class.file);
         let is_making = member.is_some_and(|member| is_constructor(own, member));
         let member = member.map(|member| own.name(own.symbol(member).name));
+        // Of a closed class, other members than those of its life run where an instance is operated
+        // on or given to code outside.
+        let is_operated = !is_making && member.is_some_and(|name| code::is_operated(own.dialect.language(), name));
+        let is_closed = is_operated && self.is_closed(class);
         let (mut seen, mut stack) = (BTreeSet::from([class]), vec![class]);
         while let Some(at) = stack.pop() {
             let facts = self.view.facts(at.file);
@@ -51,8 +55,7 @@ impl Steps<'_> {
                 match edge.kind {
                     EdgeKind::Imports | EdgeKind::Overrides => {}
                     EdgeKind::Extends => {
-                        let redefines =
-                            members(user, edge.from.symbol).any(|m| Some(user.name(user.symbol(m).name)) == member);
+                        let redefines = member.is_some_and(|name| made::redefines(user, edge.from.symbol, name));
                         let is_real = user.symbol(edge.from.symbol).branch != Branch::TypeChecking;
                         if !redefines && is_real && seen.insert(edge.from) {
                             stack.push(edge.from);
@@ -64,6 +67,11 @@ impl Steps<'_> {
                     EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests if is_making => {
                         self.push_user(edge, name, out);
                     }
+                    // Who makes an instance and only asks for its members does not operate on it.
+                    EdgeKind::Calls
+                        if is_closed
+                            && edge.test_block.is_none()
+                            && handing::only_receives(user, edge.from.symbol, edge.line, name) => {}
                     EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests => {
                         self.push_holder(edge, (name, member), out);
                     }
@@ -71,6 +79,42 @@ impl Steps<'_> {
             }
             if self.follow.may_reach {
                 self.maybe_named_by(at, out);
+            }
+        }
+        if is_closed {
+            self.push_leaks(&seen, out);
+        }
+    }
+
+    /// Whether neither a class nor one above or below it has a base outside, whose code could
+    /// operate on its instances, or a metaclass.
+    fn is_closed(&self, class: SymbolRef) -> bool {
+        self.classes_beside(class).iter().all(|at| {
+            let facts = self.view.facts(at.file);
+            let is_meta =
+                facts.heritage.iter().any(|row| row.owner == at.symbol && row.kind == HeritageKind::Metaclass);
+            facts.symbol(at.symbol).kind == SymbolKind::Class
+                && !is_meta
+                && handing::strange_decorators(facts, at.symbol).next().is_none()
+                && self.graph.open_classes.binary_search(at).is_err()
+        })
+    }
+
+    /// The methods of some classes, and of those above them, that hand on their own instance.
+    fn push_leaks(&self, classes: &BTreeSet<SymbolRef>, out: &mut Vec<Step>) {
+        let mut all = classes.clone();
+        let mut stack: Vec<SymbolRef> = classes.iter().copied().collect();
+        while let Some(at) = stack.pop() {
+            let above = self.graph.edges_from(at).iter().filter(|e| e.kind == EdgeKind::Extends).map(|e| e.to);
+            stack.extend(above.filter(|to| all.insert(*to)));
+        }
+        for at in all {
+            let facts = self.view.facts(at.file);
+            for symbol in members(facts, at.symbol).filter(|m| facts.symbol(*m).kind.is_function()) {
+                if handing::leaks_self(facts, symbol) {
+                    let line = facts.symbol(symbol).start_line;
+                    self.push(SymbolRef { symbol, ..at }, Why::Member, MEMBER, line, out);
+                }
             }
         }
     }
@@ -94,8 +138,39 @@ impl Steps<'_> {
             self.push_writers(holder, out);
             return;
         }
-        let to = self.space.symbol(holder);
-        out.push(Step::new(to, Why::Edge(edge.kind), confidence, edge.line).gated(is_gated));
+        let mut push = |symbol: SymbolId| {
+            let to = self.space.symbol(SymbolRef { symbol, ..holder });
+            out.push(Step::new(to, Why::Edge(edge.kind), confidence, edge.line).gated(is_gated));
+        };
+        let is_protocol = member.is_some_and(|name| code::is_protocol_name(facts.dialect.language(), name));
+        if !is_protocol && let Some(decorated) = self.decorated_with(edge) {
+            self.note(Guess::OutsideDecorator, SymbolRef { symbol: decorated, ..holder });
+            push(decorated);
+            return;
+        }
+        push(holder.symbol);
+        // What runs without being named runs at once where the instance is an operand or an
+        // argument, is iterated or entered.
+        if is_protocol && handing::is_put_to_use(facts, edge.from.symbol, edge.line, class) {
+            code::users_at(facts, edge.from.symbol, edge.line, EdgeKind::Calls, class).into_iter().for_each(push);
+        }
+    }
+
+    /// The definition whose decorator from outside is given what an edge of the code around makes:
+    /// it keeps that, and uses it when the definition runs.
+    fn decorated_with(&self, edge: &Edge) -> Option<SymbolId> {
+        let facts = self.view.facts(edge.from.file);
+        let owner = facts.symbol(edge.from.symbol);
+        if !is_python(facts) || owner.kind.is_function() {
+            return None;
+        }
+        let stands_in = |row: &&Decorator| row.line <= edge.line && facts.symbol(row.owner).name_line > edge.line;
+        let row = facts.decorators.iter().filter(stands_in).max_by_key(|row| row.line)?;
+        let at = SymbolRef { file: edge.from.file, symbol: row.owner };
+        let is_call = |e: &&Edge| e.line == row.line && e.kind == EdgeKind::Calls && e.layer == Layer::Proved;
+        let is_inside = self.graph.edges_from(at).iter().filter(is_call).any(|e| !self.is_argument(e, facts, row));
+        let is_function = facts.symbol(row.owner).kind.is_function();
+        (is_function && !is_inside && facts.symbol(row.owner).parent == Some(edge.from.symbol)).then_some(row.owner)
     }
 
     /// Code that gives the class itself to a call and names the member: an instance that comes
@@ -346,6 +421,22 @@ impl Steps<'_> {
         } else if symbol.flags.has(SymbolFlags::ANONYMOUS_OWNER) && parent.index() != 0 {
             // An object literal is handed around as a whole.
             self.push(owner, Why::Member, MEMBER, symbol.start_line, out);
+        } else if matches!(parent_kind, SymbolKind::Variable | SymbolKind::Field) && !is_python(facts) {
+            self.push_whole(owner, out);
+        }
+    }
+
+    /// Whoever uses an object literal that has a name as a whole: by a computed key, as an argument.
+    fn push_whole(&self, object: SymbolRef, out: &mut Vec<Step>) {
+        let facts = self.view.facts(object.file);
+        let name = facts.name(facts.symbol(object.symbol).name);
+        for edge in self.graph.edges_to(object).filter(|e| e.kind == EdgeKind::References) {
+            let user = self.view.facts(edge.from.file);
+            let is_named = code::refs_on(user, edge.line).any(|row| last_name(user, row.expr) == name);
+            let is_whole = !is_named || handing::is_put_to_use(user, edge.from.symbol, edge.line, name);
+            if edge.layer <= self.follow.layer && is_whole {
+                self.push_user(edge, name, out);
+            }
         }
     }
 

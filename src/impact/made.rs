@@ -7,11 +7,12 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use crate::base::dialect::LanguageName;
 use crate::facts::model::*;
-use crate::graph::edge::EdgeKind;
+use crate::graph::edge::{EdgeKind, Strategy};
 use crate::impact::step::{Steps, is_constructor};
 use crate::impact::{access, code};
-use crate::lang::testing::{decorators, members};
+use crate::lang::testing::{decorators, last_name, members};
 use crate::view::{FileIdx, SymbolRef};
 
 /// Classes below one that are looked at; more are not told apart.
@@ -29,10 +30,22 @@ impl Steps<'_> {
         found
     }
 
+    /// Whether no code makes an instance that has this method.
+    pub fn is_unmade(&self, method: SymbolRef) -> bool {
+        self.made_in(method).is_some_and(|files| files.is_empty())
+    }
+
     fn find_makers(&self, method: SymbolRef) -> Option<BTreeSet<FileIdx>> {
         let facts = self.view.facts(method.file);
         let row = facts.symbol(method.symbol);
-        let class = row.parent.filter(|p| facts.symbol(*p).kind == SymbolKind::Class)?;
+        if row.kind.is_function() && row.flags.has(SymbolFlags::ANONYMOUS_OWNER) {
+            // Its object is made where it stands.
+            return Some(BTreeSet::from([method.file]));
+        }
+        let class = row.parent.filter(|p| facts.symbol(*p).kind.is_class())?;
+        if facts.symbol(class).kind != SymbolKind::Class && !self.is_of_test(SymbolRef { symbol: class, ..method }) {
+            return None;
+        }
         let is_bound = row.kind.is_function()
             && !row.flags.has(SymbolFlags::STATIC)
             && !is_constructor(facts, method.symbol)
@@ -55,7 +68,7 @@ impl Steps<'_> {
             for edge in self.graph.edges_to(at).filter(|e| e.kind == EdgeKind::Extends) {
                 is_base = true;
                 let below = self.view.facts(edge.from.file);
-                if !members(below, edge.from.symbol).any(|m| below.name(below.symbol(m).name) == name) {
+                if !redefines(below, edge.from.symbol, name) {
                     stack.push(edge.from);
                 }
             }
@@ -70,13 +83,19 @@ impl Steps<'_> {
         let facts = self.view.facts(class.file);
         let symbol = facts.symbol(class.symbol);
         let name = facts.name(symbol.name);
-        let is_anonymous = symbol.flags.has(SymbolFlags::ANONYMOUS_OWNER) || name.is_empty();
+        if symbol.flags.has(SymbolFlags::ANONYMOUS_OWNER) || name.is_empty() {
+            // It is made where it stands.
+            files.insert(class.file);
+            return Some(());
+        }
         let is_found = decorators(facts, class.symbol).next().is_some()
             || self.graph.open_classes.binary_search(&class).is_ok()
-            || is_anonymous
             || symbol.kind != SymbolKind::Class;
         if is_found || self.lists_classes(class) {
-            return None;
+            if !self.is_of_test(class) {
+                return None;
+            }
+            files.insert(class.file);
         }
         let n_before = files.len();
         let mut n_makers = 0;
@@ -87,7 +106,11 @@ impl Steps<'_> {
             let is_type = edge.kind == EdgeKind::References
                 && ((code::is_type_use(user, edge.from.symbol, edge.line, name) && !has_type_values(user, edge.line))
                     || access::only_asks_for_class(user, edge.from.symbol, edge.line, name));
-            if is_naming && !is_type {
+            // A class that comes as a value is named where the value comes from.
+            let is_by_value = facts.dialect.language() != LanguageName::Java
+                && matches!(edge.strategy, Strategy::DeclaredType | Strategy::InferredType | Strategy::SelfMember)
+                && !names_class(user, edge.from.symbol, edge.line, name);
+            if is_naming && !is_type && !is_by_value {
                 n_makers += 1;
                 files.insert(edge.from.file);
             }
@@ -98,6 +121,15 @@ impl Steps<'_> {
         }
         // A class that nobody names and nobody extends is made by what is not seen.
         (n_makers > 0 || is_base || files.len() > n_before).then_some(())
+    }
+
+    /// Whether a class is one of a test file, which nothing finds by itself: whatever makes it, the
+    /// test file is among what is loaded then. Frameworks of Java look for annotated classes.
+    fn is_of_test(&self, class: SymbolRef) -> bool {
+        let facts = self.view.facts(class.file);
+        let is_sought =
+            facts.dialect.language() == LanguageName::Java && decorators(facts, class.symbol).next().is_some();
+        self.test_files.binary_search(&class.file).is_ok() && !is_sought
     }
 
     /// Whether a class or one above may be made by a list of subclasses or by a metaclass.
@@ -120,6 +152,20 @@ impl Steps<'_> {
         }
         false
     }
+}
+
+/// Whether a class has a member of its own in place of one above: what is assigned to an instance
+/// (`self.x = …`) is none, since it stands there only after it was assigned.
+pub(super) fn redefines(facts: &FileFacts, class: SymbolId, name: &str) -> bool {
+    members(facts, class).filter(|m| facts.name(facts.symbol(*m).name) == name).any(|member| {
+        facts.symbol(member).kind != SymbolKind::Field
+            || facts.bindings.iter().any(|row| row.symbol == Some(member) && row.target.is_none())
+    })
+}
+
+/// Whether a line of an owner's code calls something by a class's own name.
+fn names_class(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
+    code::refs_on(facts, line).any(|row| row.owner == owner && last_name(facts, row.expr) == name)
 }
 
 /// Whether a line holds a type as a value (`Kind.class`), by which instances may be made.

@@ -10,6 +10,7 @@ pub mod argument_file;
 pub mod change;
 pub mod closure;
 pub mod code;
+mod computed;
 pub mod decide;
 pub mod declared;
 pub mod dependency;

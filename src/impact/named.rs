@@ -83,6 +83,8 @@ impl Steps<'_> {
             && handing::is_given_back(facts, edge.from.symbol, edge.line, name);
         if is_returned {
             self.given_back_by(edge.from, (edge, name), 0, out);
+        } else if !is_contract && self.is_given_by_hook(edge, name) {
+            self.asked_of(SymbolRef { symbol: SymbolId::new(0), ..edge.from }, out);
         } else if let Some(class) = self.keeper(edge, name) {
             self.with_class(class, None, out);
         } else {
@@ -216,8 +218,23 @@ impl Steps<'_> {
                 return;
             }
         }
+        // Reading an attribute runs the function behind it, and an operator what its operand holds.
+        let to = self.view.facts(edge.to.file);
+        let owner = facts.symbol(edge.from.symbol);
+        let is_run = edge.kind == EdgeKind::References
+            && !owner.kind.is_function()
+            && (access::is_accessor(to, edge.to.symbol)
+                || (matches!(to.symbol(edge.to.symbol).kind, SymbolKind::Variable | SymbolKind::Field)
+                    && code::initializer_runs(to, edge.to.symbol)
+                    && handing::is_put_to_use(facts, edge.from.symbol, edge.line, name)));
+        let kind = if is_run { EdgeKind::Calls } else { edge.kind };
         for user in code::users_at(facts, edge.from.symbol, edge.line, edge.kind, name) {
             push(self.space.symbol(SymbolRef { file: edge.from.file, symbol: user }));
+        }
+        if kind != edge.kind {
+            for user in code::users_at(facts, edge.from.symbol, edge.line, kind, name) {
+                push(self.space.symbol(SymbolRef { file: edge.from.file, symbol: user }));
+            }
         }
     }
 

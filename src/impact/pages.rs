@@ -119,6 +119,11 @@ pub const PAGES: &[(&str, &str, &str)] = &[
         "`@lib.command` is taken to give the function back under its own name. If it registers it somewhere that\nruns it, name the tests in `[[impact.map]]`.",
     ),
     (
+        "computed_member",
+        "code reads members by computed names of what is not known",
+        "`getattr(x, name)` or `x[name]()`, where neither is known, may run what changed. A type on `x` tells which\nmembers are meant; tests that only such code leads to are not selected.",
+    ),
+    (
         "kept_value",
         "what is handed to a register is taken to be kept there",
         "A call whose name says that it stores (`append`, `add_…`) is taken not to run what it is given.",

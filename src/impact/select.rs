@@ -7,6 +7,7 @@ use crate::facts::model::SymbolKind;
 use crate::impact::answer::{Dependent, Note, ViaStep};
 use crate::impact::change::{FileStatus, TreeChange};
 use crate::impact::decide::{Because, Chain, Draft, Ground};
+use crate::impact::policy::Policy;
 use crate::impact::reach::{CERTAIN, Hop, Reach, Seed, reach, reach_by_group};
 use crate::impact::seeds::{Origin, label, seeds};
 use crate::impact::space::Node;
@@ -137,6 +138,11 @@ impl Draft<'_> {
                 let ground = if *is_head { new } else { old };
                 let Some(symbol) = group.first().and_then(|o| o.symbol) else { continue };
                 let name = label(&ground.atlas.view, Node::Symbol(symbol));
+                if group.iter().all(|o| o.symbol.is_some_and(|at| ground.steps.is_unmade(at))) {
+                    let sentence = "no test reaches it; each class that is made has its own in its place";
+                    self.answer.warnings.push(Note::new("no_test_reaches", name, sentence));
+                    continue;
+                }
                 let sentence = match self.select_closure((*is_head, *file), None, old, new) {
                     0 => "no test reaches it, and none imports its file".to_string(),
                     n => format!("no test reaches it; the {n} test files that import its file are selected"),
@@ -210,6 +216,35 @@ impl Draft<'_> {
             let sentence = "it does not parse whole; the tests that import it are selected";
             self.answer.causes.push(Note::new("parse_failure", view.file(file).path.as_str(), sentence));
         }
+    }
+
+    /// Says where code reads members of what is not known, by names that are not known: a test that
+    /// runs it and imports a file that was reached may be affected besides.
+    pub(super) fn tell_blind_reads(&mut self, ground: &Ground<'_>) {
+        let view = &ground.atlas.view;
+        let nodes = ground.steps.blind_reads();
+        if self.options.policy != Policy::Safe || nodes.is_empty() {
+            return;
+        }
+        let changed = self.answer.symbols.iter().map(|row| &row.path);
+        let paths: BTreeSet<&RepoPath> = changed.chain(self.answer.dependents.iter().map(|row| &row.path)).collect();
+        let reached: Vec<FileIdx> = paths.into_iter().filter_map(|path| view.find(path.as_str())).collect();
+        let near = ground.closure.tests_of_any(&reached);
+        let seeds: Vec<Seed> = nodes.into_iter().map(|node| Seed { node, is_contract: false }).collect();
+        let found = reach(&ground.steps, &ground.closure, &seeds);
+        let mut blind = BTreeSet::new();
+        for (at, test) in ground.tests.tests.iter().enumerate() {
+            let bit = ground.tests.files.binary_search(&test.file).unwrap_or_default();
+            if self.selection.contains_key(&at) || !near.has(bit) {
+                continue;
+            }
+            if let Some(chain) = chain_of(test, ground, &found) {
+                blind.insert(chain.via.last().map_or_else(|| test.id.clone(), |step| step.to.clone()));
+            }
+        }
+        let sentence =
+            "it reads members of what is not known by names that are not known; what reaches it may be affected";
+        self.answer.causes.extend(blind.into_iter().map(|name| Note::new("computed_member", name, sentence)));
     }
 
     pub(super) fn list_dependents(&mut self, ground: &Ground<'_>, found: &Reach, contracts: &BTreeSet<u32>) {

@@ -155,6 +155,8 @@ pub struct Steps<'a> {
     guesses: RefCell<BTreeSet<(Guess, SymbolRef)>>,
     /// Files that make instances with a method, as far as they were asked for.
     pub(super) makers: RefCell<HashMap<SymbolRef, Option<Rc<[FileIdx]>>>>,
+    /// Files with tests, sorted.
+    pub(super) test_files: Vec<FileIdx>,
     /// Whether some code lists the classes below another (`__subclasses__`).
     pub(super) has_subclass_lists: bool,
 }
@@ -168,6 +170,7 @@ impl<'a> Steps<'a> {
         implied: BTreeMap<SymbolRef, Vec<(u32, u32)>>,
         may_imports: &[MayImport],
         uses: &[FileUse],
+        test_files: &[FileIdx],
     ) -> Self {
         let mut by_name: HashMap<&str, Vec<u32>> = HashMap::new();
         if follow.may_reach {
@@ -201,6 +204,7 @@ impl<'a> Steps<'a> {
             may_imports: may_imports.to_vec(),
             guesses: RefCell::default(),
             makers: RefCell::default(),
+            test_files: test_files.to_vec(),
             has_subclass_lists: view
                 .files
                 .iter()
@@ -223,6 +227,7 @@ impl<'a> Steps<'a> {
             if self.follow.may_reach && at.symbol.index() != 0 {
                 self.maybe_named_by(at, &mut out);
                 self.asked_for(at, &mut out);
+                self.computed_by(at, &mut out);
             }
         }
         out.sort_unstable();
@@ -243,6 +248,11 @@ impl<'a> Steps<'a> {
     /// The guesses that were made so far, sorted, unique.
     pub fn guesses(&self) -> Vec<(Guess, SymbolRef)> {
         self.guesses.borrow().iter().copied().collect()
+    }
+
+    /// Forgets the guesses of an earlier answer.
+    pub fn forget_guesses(&self) {
+        self.guesses.borrow_mut().clear();
     }
 
     pub(super) fn push(&self, to: SymbolRef, why: Why, confidence: u16, line: u32, out: &mut Vec<Step>) {
