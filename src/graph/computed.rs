@@ -139,7 +139,7 @@ impl Linker<'_, '_> {
         if !is_name || reference.kind != RefKind::StringPath {
             return;
         }
-        let context = self.session.shared.names.file(self.file).context(reference.expr);
+        let context = self.session.shared.names.code(self.file).context(reference.expr);
         let callee =
             context.and_then(|(call, _)| facts.operand(call, 0)).map_or("", |c| facts.text(facts.expr(c).name));
         let is_parameter = match callee {

@@ -277,7 +277,8 @@ fn expressions_of(facts: &FileFacts, function: SymbolId) -> std::ops::Range<usiz
 fn expressions_around(facts: &FileFacts, function: SymbolId) -> std::ops::Range<usize> {
     let range = expressions_of(facts, function);
     let end_line = facts.symbol(function).end_line;
-    let below = facts.refs.iter().filter(|r| r.start_line.min(r.line) > end_line).map(|r| r.expr.index()).min();
+    let refs = facts.refs.iter().filter(|r| r.start_line.min(r.line) > end_line);
+    let below = refs.map(|r| root_of(facts, r.expr).index()).min();
     range.start..below.unwrap_or(facts.exprs.len()).max(range.end)
 }
 
@@ -303,6 +304,12 @@ fn is_kept(facts: &FileFacts, expr: ExprId) -> bool {
 /// Methods of collections that keep their arguments and run nothing of them.
 const STORING: [&str; 10] =
     ["append", "appendleft", "add", "insert", "extend", "update", "setdefault", "push", "unshift", "set"];
+
+/// Whether a line's calls add to collections, by their names.
+pub fn adds_to_collection(facts: &FileFacts, owner: SymbolId, line: u32) -> bool {
+    let mut calls = refs_on(facts, line).filter(|row| row.owner == owner && row.kind == RefKind::Call).peekable();
+    calls.peek().is_some() && calls.all(|call| STORING.contains(&last_name(facts, call.expr)))
+}
 
 /// The class whose instance keeps what a line of one of its methods mentions: it is an argument of
 /// a call that adds to `self` or `this` (`self.add_command(f)`, `this.handlers.push(f)`), or of the
@@ -521,7 +528,7 @@ fn is_used_further(facts: &FileFacts, expr: ExprId) -> bool {
         let is_kept = matches!(row.origin, Origin::Assign | Origin::Declare | Origin::Reassign | Origin::Walrus);
         row.value == Some(at) && (!is_kept || row.n_steps > 0)
     };
-    facts.bindings.iter().any(|row| is_use(row))
+    facts.bindings.iter().any(is_use)
 }
 
 fn is_spread(facts: &FileFacts, holder: ExprId, position: usize) -> bool {

@@ -62,6 +62,9 @@ impl Steps<'_> {
                         }
                     }
                     EdgeKind::References if code::is_type_use(user, edge.from.symbol, edge.line, name) => {}
+                    EdgeKind::References if self.is_given_by_hook(edge, name) => {
+                        self.asked_of(SymbolRef { symbol: SymbolId::new(0), ..edge.from }, out);
+                    }
                     EdgeKind::References
                         if is_making && access::only_asks_for_class(user, edge.from.symbol, edge.line, name) => {}
                     EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests if is_making => {
@@ -313,7 +316,10 @@ impl Steps<'_> {
             match (keeper, register) {
                 (Keeper::Itself, _) => {}
                 (Keeper::Receiver, Some(register)) => {
-                    self.note(Guess::KeptValue, at);
+                    // What a function of the repository does with it was looked at.
+                    if is_outside {
+                        self.note(Guess::KeptValue, at);
+                    }
                     out.insert(register);
                 }
                 (Keeper::Receiver, None) | (Keeper::Unknown, _) => {

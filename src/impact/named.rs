@@ -180,8 +180,22 @@ impl Steps<'_> {
         }
         let facts = self.view.facts(edge.from.file);
         let symbol = handing::stored_in_self(facts, edge.from.symbol, edge.line, name)?;
-        self.note(Guess::KeptValue, edge.from);
+        if !self.is_seen_to_keep(edge) {
+            self.note(Guess::KeptValue, edge.from);
+        }
         Some(SymbolRef { file: edge.from.file, symbol })
+    }
+
+    /// Whether what a line gives to its own object is kept there by code that can be looked at, or by
+    /// a collection.
+    fn is_seen_to_keep(&self, edge: &Edge) -> bool {
+        let calls =
+            self.graph.edges_from(edge.from).iter().filter(|e| e.line == edge.line && e.kind == EdgeKind::Calls);
+        let mut callees = calls.filter(|e| self.view.symbol(e.to).kind.is_function()).peekable();
+        if callees.peek().is_none() {
+            return handing::adds_to_collection(self.view.facts(edge.from.file), edge.from.symbol, edge.line);
+        }
+        callees.all(|e| e.layer == Layer::Proved && handing::keeps_in_self(self.view.facts(e.to.file), e.to.symbol, 1))
     }
 
     /// The members of one name in the classes above: whoever reads one by a declared type of those
@@ -226,6 +240,7 @@ impl Steps<'_> {
             && (access::is_accessor(to, edge.to.symbol)
                 || (matches!(to.symbol(edge.to.symbol).kind, SymbolKind::Variable | SymbolKind::Field)
                     && code::initializer_runs(to, edge.to.symbol)
+                    && handing::stored_at(facts, edge.line, name).is_none()
                     && handing::is_put_to_use(facts, edge.from.symbol, edge.line, name)));
         let kind = if is_run { EdgeKind::Calls } else { edge.kind };
         for user in code::users_at(facts, edge.from.symbol, edge.line, edge.kind, name) {
