@@ -10,8 +10,8 @@ use crate::impact::answer;
 fn check(source: &str, expected: &[&str]) {
     let answer = answer(source);
     let ids = answer.tests.iter().filter(|test| test.because != "imports");
-    let mut found: Vec<&str> =
-        ids.map(|test| test.id.rsplit(["::", " > ", "#"].as_slice()).next().unwrap_or("")).collect();
+    let name = |id: &'_ str| id.rsplit(['#', ':', '>']).next().map(|last| last.trim().to_string());
+    let mut found: Vec<String> = ids.filter_map(|test| name(&test.id)).collect();
     found.sort_unstable();
     assert_eq!(found, expected, "{}", ratlas::impact::text::lines(&answer).join("\n"));
 }
@@ -506,6 +506,36 @@ def test_two():
 ";
         check(source, &["test_two"]);
     }
+
+    #[test]
+    fn what_a_module_s_hook_gives_back() {
+        let source = r"
+//- p/__init__.py
+def __getattr__(name):
+    if name == 'Old':
+        from .core import New
+        return New
+    raise AttributeError(name)
+//- p/core.py
+class New:
+    def __len__(self):
+-|        return 1
++|        return 2
+//- tests/test_old.py
+from p import Old
+def test_old():
+    assert len(Old()) == 1
+//- tests/test_old_attr.py
+import p
+def test_old_attr():
+    assert len(p.Old()) == 1
+//- tests/test_other.py
+import p
+def test_other():
+    assert p
+";
+        check(source, &["test_old", "test_old_attr"]);
+    }
 }
 
 mod typescript {
@@ -956,5 +986,37 @@ class OtherTest {
 }
 ";
         check(source, &["own"]);
+    }
+
+    #[test]
+    fn overload_beside_an_inherited_method() {
+        let source = r#"
+//- pom.xml
+<project/>
+//- src/main/java/p/Encoder.java
+package p;
+public interface Encoder { Object encode(Object x); }
+//- src/main/java/p/Base.java
+package p;
+public abstract class Base implements Encoder {
+  public Object encode(Object x) {
+-|    return 1;
++|    return 2;
+  }
+}
+//- src/main/java/p/One.java
+package p;
+public class One extends Base {
+  public String encode(String x) { return x; }
+}
+//- src/test/java/p/OneTest.java
+package p;
+import org.junit.jupiter.api.Test;
+class OneTest {
+  @Test void works() { Encoder e = new One(); e.encode((Object) "a"); }
+  @Test void none() { }
+}
+"#;
+        check(source, &["works"]);
     }
 }

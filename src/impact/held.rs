@@ -7,7 +7,7 @@ use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, Layer};
 use crate::impact::space::Node;
 use crate::impact::step::{Guess, MAY_REACH, MEMBER, Step, Steps, Why, is_constructor, is_python};
-use crate::impact::{access, code, handing, made};
+use crate::impact::{access, code, handing};
 use crate::lang::testing::{bases, decorators, last_name, members};
 use crate::view::SymbolRef;
 
@@ -37,6 +37,7 @@ impl Steps<'_> {
     pub(super) fn with_class(&self, class: SymbolRef, member: Option<SymbolId>, out: &mut Vec<Step>) {
         let own = self.view.facts(class.file);
         let is_making = member.is_some_and(|member| is_constructor(own, member));
+        let method = member.map(|symbol| SymbolRef { symbol, ..class });
         let member = member.map(|member| own.name(own.symbol(member).name));
         // Of a closed class, other members than those of its life run where an instance is operated
         // on or given to code outside.
@@ -55,7 +56,7 @@ impl Steps<'_> {
                 match edge.kind {
                     EdgeKind::Imports | EdgeKind::Overrides => {}
                     EdgeKind::Extends => {
-                        let redefines = member.is_some_and(|name| made::redefines(user, edge.from.symbol, name));
+                        let redefines = method.is_some_and(|method| self.is_redefined_in(method, edge.from));
                         let is_real = user.symbol(edge.from.symbol).branch != Branch::TypeChecking;
                         if !redefines && is_real && seen.insert(edge.from) {
                             stack.push(edge.from);

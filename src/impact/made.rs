@@ -54,7 +54,6 @@ impl Steps<'_> {
         if !is_bound {
             return None;
         }
-        let name = facts.name(row.name);
         let mut files = BTreeSet::new();
         let (mut seen, mut stack) = (BTreeSet::new(), vec![SymbolRef { symbol: class, ..method }]);
         while let Some(at) = stack.pop() {
@@ -67,14 +66,30 @@ impl Steps<'_> {
             let mut is_base = false;
             for edge in self.graph.edges_to(at).filter(|e| e.kind == EdgeKind::Extends) {
                 is_base = true;
-                let below = self.view.facts(edge.from.file);
-                if !redefines(below, edge.from.symbol, name) {
+                if !self.is_redefined_in(method, edge.from) {
                     stack.push(edge.from);
                 }
             }
             self.makers_of(at, is_base, &mut files)?;
         }
         Some(files)
+    }
+
+    /// Whether a class has a member of its own in place of one above. In Java another of that name may
+    /// be an overload beside it.
+    pub(super) fn is_redefined_in(&self, method: SymbolRef, class: SymbolRef) -> bool {
+        let (above, below) = (self.view.facts(method.file), self.view.facts(class.file));
+        let name = above.name(above.symbol(method.symbol).name);
+        let overrides = |member: SymbolId| {
+            let edges = self.graph.edges_from(SymbolRef { symbol: member, ..class });
+            edges.iter().any(|e| e.kind == EdgeKind::Overrides && e.to == method)
+        };
+        match below.dialect.language() {
+            LanguageName::Java => members(below, class.symbol).any(overrides),
+            LanguageName::Python | LanguageName::TypeScript | LanguageName::JavaScript => {
+                redefines(below, class.symbol, name)
+            }
+        }
     }
 
     /// Adds the files that name a class to make or hand on an instance; `None` when it may be
@@ -156,7 +171,7 @@ impl Steps<'_> {
 
 /// Whether a class has a member of its own in place of one above: what is assigned to an instance
 /// (`self.x = …`) is none, since it stands there only after it was assigned.
-pub(super) fn redefines(facts: &FileFacts, class: SymbolId, name: &str) -> bool {
+fn redefines(facts: &FileFacts, class: SymbolId, name: &str) -> bool {
     members(facts, class).filter(|m| facts.name(facts.symbol(*m).name) == name).any(|member| {
         facts.symbol(member).kind != SymbolKind::Field
             || facts.bindings.iter().any(|row| row.symbol == Some(member) && row.target.is_none())

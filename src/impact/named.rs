@@ -7,7 +7,7 @@ use crate::base::dialect::LanguageName;
 use crate::facts::model::*;
 use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, Layer, Receiver, Strategy};
-use crate::impact::step::{Guess, MAX_NESTED, MAY_REACH, Step, Steps, Why, is_constructor, is_python};
+use crate::impact::step::{Guess, MAX_NESTED, MAY_REACH, MEMBER, Step, Steps, Why, is_constructor, is_python};
 use crate::impact::{access, code, handing};
 use crate::lang::testing::{decorators, members};
 use crate::view::{FileIdx, SymbolRef};
@@ -289,6 +289,11 @@ impl Steps<'_> {
         if n_users == 0 || depth >= MAX_NESTED || self.follow.may_reach {
             // Names that are not proved reach the maker as usual, without its own users.
             self.maybe_named_by(maker, out);
+        }
+        let class = symbol.parent.filter(|p| facts.symbol(*p).kind.is_class());
+        if class.is_some_and(|class| self.is_called_outside(SymbolRef { symbol: class, ..maker }, name)) {
+            // Code outside may call it, and then what it gives back.
+            self.push(maker, Why::Edge(EdgeKind::References), MEMBER, by.0.line, out);
         }
         if n_users == 0 {
             self.push_user(by.0, by.1, out);
