@@ -80,7 +80,15 @@ impl Steps<'_> {
     pub(super) fn is_redefined_in(&self, method: SymbolRef, class: SymbolRef) -> bool {
         let (above, below) = (self.view.facts(method.file), self.view.facts(class.file));
         let name = above.name(above.symbol(method.symbol).name);
+        // Of two parameter lists that merely may be one by type arguments nothing is taken for sure.
+        let params = |facts: &'_ FileFacts, symbol: SymbolId| {
+            let name = facts.name(facts.symbol(symbol).qualname);
+            name.split_once('(').map(|(_, params)| params.to_string())
+        };
         let overrides = |member: SymbolId| {
+            if params(below, member) != params(above, method.symbol) {
+                return false;
+            }
             let edges = self.graph.edges_from(SymbolRef { symbol: member, ..class });
             edges.iter().any(|e| e.kind == EdgeKind::Overrides && e.to == method)
         };
