@@ -113,6 +113,14 @@ impl Snapshot {
         staged::snapshot(&repo.local()?)
     }
 
+    /// The file at a path of a commit (in hex); `None` where there is none, or no such path.
+    ///
+    /// # Errors
+    /// `Git` when the commit's tree cannot be read; `NotARepository` without git.
+    pub fn entry_at(repo: &Repo, commit: &str, path: &RepoPath) -> Result<Option<Entry>> {
+        tree::entry(&repo.local()?, commit, path)
+    }
+
     /// The files as they are on disk now: git's own set, tracked and untracked but not ignored.
     ///
     /// Staged or not, the worktree's bytes count; what sparse checkout left out has the index's.

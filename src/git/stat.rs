@@ -182,8 +182,10 @@ pub(crate) fn is_racy(stat: &Stat, recorded: Moment) -> bool {
 }
 
 /// Whether a file still is what the index recorded: git's rule, and the nanoseconds too where
-/// both sides have them.
+/// both sides have them. Those of `ctime` tell a write whose `mtime` was set back within the second.
 pub(crate) fn matches(disk: &Stat, recorded: &Stat, options: stat::Options) -> bool {
     let same = |a: u32, b: u32| a == 0 || b == 0 || a == b;
-    disk.matches(recorded, options) && (!options.check_stat || same(disk.mtime.nsecs, recorded.mtime.nsecs))
+    disk.matches(recorded, options)
+        && (!options.check_stat || same(disk.mtime.nsecs, recorded.mtime.nsecs))
+        && (!options.check_stat || !options.trust_ctime || same(disk.ctime.nsecs, recorded.ctime.nsecs))
 }

@@ -5,6 +5,7 @@ use gix::index::entry::Mode;
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::BlobId;
+use crate::base::path::RepoPath;
 use crate::git::blob;
 use crate::git::snapshot::{Entry, EntryKind, Place, Snapshot, decode_path, finish_entries};
 
@@ -39,6 +40,32 @@ fn of_files(files: Vec<TreeFile>) -> Snapshot {
         })
         .collect();
     Snapshot { entries: finish_entries(entries), deleted: Vec::new(), commit: None }
+}
+
+/// The file at a path of a commit, without reading the rest of its tree.
+pub(crate) fn entry(repo: &gix::Repository, commit: &str, path: &RepoPath) -> Result<Option<Entry>> {
+    let id = id_of_commit(repo, commit)?;
+    let tree = repo.find_tree(id).map_err(|source| broken(commit, source))?;
+    let found = tree.lookup_entry_by_path(path.as_str()).map_err(|source| broken(commit, source))?;
+    Ok(found.and_then(|found| {
+        let kind = match found.mode().kind() {
+            gix::objs::tree::EntryKind::Blob => EntryKind::File,
+            gix::objs::tree::EntryKind::BlobExecutable => EntryKind::Executable,
+            gix::objs::tree::EntryKind::Link => EntryKind::Symlink,
+            gix::objs::tree::EntryKind::Commit => EntryKind::Submodule,
+            gix::objs::tree::EntryKind::Tree => return None,
+        };
+        Some(Entry {
+            path: path.clone(),
+            raw_path: None,
+            kind,
+            blob: blob::from_oid(&found.object_id()),
+            len_bytes: None,
+            dirty: false,
+            place: Place::Object,
+            trouble: None,
+        })
+    }))
 }
 
 /// A file of a tree object.
