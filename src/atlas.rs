@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::path::RepoPath;
 use crate::extract::redact::Redactor;
+use crate::facts::model::FileFacts;
 use crate::git::log::{Log, Version};
 use crate::graph::edge::Graph;
 use crate::view::View;
@@ -55,6 +56,25 @@ pub trait AtlasSource {
 
     /// Makes ready for edits to come, at leisure; answers nothing.
     fn prepare(&self) {}
+
+    /// A tree of before, for who cannot wait: `n_pending` of its header counts the files that are
+    /// other now. As it is, where that is not known.
+    ///
+    /// # Errors
+    /// As `fresh`.
+    fn held(&self, atlas: &Arc<Atlas>) -> Result<Arc<Atlas>> {
+        Ok(Arc::clone(atlas))
+    }
+
+    /// The facts that a path had in HEAD's tree when an atlas of the worktree was made; `None`
+    /// where it had none, or that is not known.
+    ///
+    /// # Errors
+    /// `Git` and `Store`.
+    fn committed(&self, atlas: &Atlas, path: &RepoPath) -> Result<Option<Arc<FileFacts>>> {
+        let _ = (atlas, path);
+        Ok(None)
+    }
 
     /// The tree of a revision (`HEAD~3`, a branch, a tag, a commit).
     ///

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -55,6 +56,9 @@ const fn key(name: &'static str, kind: Kind) -> Key {
     Key { name, kind }
 }
 
+/// PRODUCT.md §10's pause of a watch.
+const DEBOUNCE_MS: u64 = 300;
+
 const TOKENS: Kind = Kind::Integer { min: 64, max: 1_000_000 };
 
 /// Every key that acts, sorted by name.
@@ -96,7 +100,9 @@ const KEYS: &[Key] = &[
     key("rank.weights.tests", Kind::Number { max: 100.0 }),
     key("resolve.confidence_floor", Kind::Number { max: 1.0 }),
     key("resolve.scip", Kind::Texts),
+    key("store.max_bytes", Kind::Integer { min: 0, max: 1 << 50 }),
     key("store.path", Kind::Text),
+    key("watch.debounce_ms", Kind::Integer { min: 0, max: 60_000 }),
 ];
 
 /// Sections of keys that only the user may set: naming them in a repository's file is refused.
@@ -286,6 +292,16 @@ impl Config {
         }
     }
 
+    /// How long a watch waits for the disk to be quiet.
+    pub fn debounce(&self) -> Duration {
+        Duration::from_millis(self.integer("watch.debounce_ms").unwrap_or(DEBOUNCE_MS))
+    }
+
+    /// The size that `gc` keeps the store below; `None` for no cap.
+    pub fn store_max_bytes(&self) -> Option<u64> {
+        self.integer("store.max_bytes").filter(|max| *max > 0)
+    }
+
     /// SCIP files whose answers linking takes; relative ones lie below `root`.
     pub fn scip(&self, root: &Path) -> Vec<PathBuf> {
         self.texts("resolve.scip").iter().map(|path| root.join(path)).collect()
@@ -401,7 +417,9 @@ fn default_of(name: &str) -> Value {
         "rank.weights.references" => Value::Number(rank.references),
         "rank.weights.tests" => Value::Number(rank.tests),
         "resolve.confidence_floor" => Value::Number(tools.confidence_floor),
+        "store.max_bytes" => Value::Integer(0),
         "store.path" => Value::Text(String::new()),
+        "watch.debounce_ms" => Value::Integer(DEBOUNCE_MS),
         _ => Value::Texts(Vec::new()),
     }
 }

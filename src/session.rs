@@ -3,6 +3,8 @@
 //! Each question takes a snapshot first; what has not changed since the last one costs a look
 //! at the disk and nothing else.
 
+mod upkeep;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use crate::base::id::Digest;
 use crate::base::path::RepoPath;
 use crate::extract::fingerprint::fingerprint_with;
 use crate::extract::redact::Redactor;
+use crate::facts::model::FileFacts;
 use crate::git::history;
 use crate::git::log::{self, Log, Version};
 use crate::git::read::Reader;
@@ -168,6 +171,7 @@ impl Session {
             let known = self.store.get_manifest(&tree);
             if let Some(counts) = known.and_then(|manifest| counts_of(&manifest, &self.store)) {
                 self.save_stats(&mut state);
+                self.store.mark_manifest(&tree);
                 return Ok(IndexReport { counts, commit: snapshot.commit, tree });
             }
         }
@@ -592,6 +596,14 @@ impl AtlasSource for Session {
         Ok(log)
     }
 
+    fn held(&self, atlas: &Arc<Atlas>) -> Result<Arc<Atlas>> {
+        self.held_atlas(atlas)
+    }
+
+    fn committed(&self, atlas: &Atlas, path: &RepoPath) -> Result<Option<Arc<FileFacts>>> {
+        self.committed_facts(atlas.header.commit.as_deref(), path)
+    }
+
     fn redactor(&self) -> &Redactor {
         &self.redactor
     }
@@ -677,4 +689,17 @@ fn open_store(repo: &Repo, options: &SessionOptions) -> Result<Store> {
     }
     tracing::warn!("no cache folder to write in: what is indexed is forgotten after this; set RATLAS_STORE to keep it");
     Store::temporary()
+}
+
+/// The folder of the store of a repository: `RATLAS_STORE`, the one that is set, or below the
+/// user's cache folder; `None` for a user without one, whose store is for one process alone.
+pub fn store_folder(repo: &Repo, set: Option<PathBuf>) -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    variable("RATLAS_STORE").or(set).or_else(|| {
+        let cache = variable("XDG_CACHE_HOME")
+            .filter(|folder| folder.is_absolute())
+            .or_else(|| variable("HOME").map(|home| home.join(".cache")))
+            .or_else(|| variable("LOCALAPPDATA"))?;
+        Some(cache.join("ratlas").join(repo.key()))
+    })
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::{
-    bench, compare, completions, config, demo, doctor, explain, export, impact, index, init, man, query, serve, status,
-    verify,
+    bench, compare, completions, config, daemon, demo, doctor, explain, export, gc, impact, index, init, man, query,
+    serve, status, verify, watch,
 };
 
 /// RepoAtlas: the structural map of a code base that CI builds once and everybody reuses.
@@ -80,6 +80,10 @@ pub enum Command {
     Compare(compare::CompareArgs),
     /// Serve the map to a coding agent, over stdio
     Serve(serve::ServeArgs),
+    /// Index what is saved, and say what changed by kind
+    Watch(watch::WatchArgs),
+    /// Share one warm session among commands and servers
+    Daemon(daemon::DaemonArgs),
     /// Unpack a small repository and walk through what ratlas says of it
     Demo(demo::DemoArgs),
     /// Measure what ratlas saves an agent of yours, over tasks with checks
@@ -90,6 +94,8 @@ pub enum Command {
     Verify(verify::VerifyArgs),
     /// Check what answers rest on
     Doctor(doctor::DoctorArgs),
+    /// Take away from the store what no branch, tag, worktree or recent index needs
+    Gc(gc::GcArgs),
     /// Show the configuration
     Config(config::ConfigArgs),
     /// Explain an error code

@@ -14,6 +14,7 @@ use crate::git::repo::Repo;
 use crate::session::{Session, SessionOptions};
 
 /// The global options, and what follows from them.
+#[derive(Clone)]
 pub struct Context {
     global: Global,
 }
@@ -66,6 +67,20 @@ impl Context {
     /// Whether the folder was named by `-C`.
     pub fn is_dir_given(&self) -> bool {
         self.global.dir.is_some()
+    }
+
+    /// The global options that a process in the background works under too.
+    pub fn forwarded(&self) -> Vec<std::ffi::OsString> {
+        let mut arguments = Vec::new();
+        if let Some(file) = &self.global.config {
+            arguments.push("--config".into());
+            arguments.push(std::path::absolute(file).unwrap_or_else(|_| file.clone()).into());
+        }
+        if let Some(jobs) = self.global.jobs {
+            arguments.push("--jobs".into());
+            arguments.push(jobs.to_string().into());
+        }
+        arguments
     }
 
     /// The root of the repository.

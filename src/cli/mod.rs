@@ -8,10 +8,12 @@ mod compare;
 mod completions;
 mod config;
 mod context;
+mod daemon;
 mod demo;
 mod doctor;
 mod explain;
 mod export;
+mod gc;
 mod impact;
 mod index;
 mod init;
@@ -20,8 +22,10 @@ mod output;
 mod progress;
 mod query;
 mod serve;
+mod signals;
 mod status;
 mod verify;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -62,11 +66,14 @@ fn run(context: Context, command: Command) -> Result<u8> {
         Command::Demo(args) => demo::run(&context, &args),
         Command::Query(args) => query::run(&context, args),
         Command::Compare(args) => compare::run(&context, args),
+        Command::Watch(args) => watch::run(&context, &args),
+        Command::Daemon(args) => daemon::run(&context, &args),
         Command::Serve(args) => serve::run(context, &args),
         Command::Bench(args) => bench::run(&args),
         Command::Export(args) => export::run(&context, &args),
         Command::Verify(args) => verify::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
+        Command::Gc(args) => gc::run(&context, &args),
         Command::Config(args) => config::run(&context, &args),
         Command::Explain(args) => explain::run(&context, &args),
         Command::Completions(args) => completions::run(&args),

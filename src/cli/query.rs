@@ -6,10 +6,9 @@ use serde_json::{Map, Value};
 use crate::base::error;
 use crate::cli::args::Format;
 use crate::cli::context::Context;
-use crate::cli::output;
-use crate::report::json;
+use crate::cli::{daemon, output};
 use crate::tools::param::{Asker, Given};
-use crate::tools::tool::{Answer, Desk, Tool};
+use crate::tools::tool::{Answer, Desk, Now, Rendered, Tool};
 use crate::tools::{callees, callers, find_symbol, get_context, get_symbol, meter, queries, repo_map};
 
 #[derive(Debug, Args)]
@@ -278,6 +277,9 @@ fn parse(command: QueryCommand) -> (Tool, Raw, Common) {
 /// Asks a tool as a command does, and prints its answer.
 pub fn ask(context: &Context, tool: &Tool, raw: &Map<String, Value>, format: Format) -> error::Result<u8> {
     let given = Given::read(tool.name, tool.params, raw, Asker::Command)?;
+    if let Some(answer) = daemon::ask(context, tool.name, raw, Asker::Command, Now::Fresh) {
+        return print_rendered(&answer?, format).map(|()| 0);
+    }
     let desk = Desk::new(context.source()?, context.config()?.tools());
     let given = given.within(desk.source.root().as_deref());
     print_answer(&meter::ask(&desk, tool, &given)?, format)?;
@@ -286,8 +288,12 @@ pub fn ask(context: &Context, tool: &Tool, raw: &Map<String, Value>, format: For
 
 /// Prints an answer in a form.
 pub fn print_answer(answer: &Answer, format: Format) -> error::Result<()> {
+    print_rendered(&answer.rendered(), format)
+}
+
+fn print_rendered(answer: &Rendered, format: Format) -> error::Result<()> {
     match format {
-        Format::Text => output::print(&answer.text()),
-        Format::Json => output::print(&(json::compact(&answer.json()) + "\n")),
+        Format::Text => output::print(&answer.text),
+        Format::Json => output::print(&format!("{}\n", answer.json)),
     }
 }

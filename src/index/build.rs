@@ -129,6 +129,7 @@ impl Builder<'_> {
         let mut counts =
             Counts { files: snapshot.entries.len(), reused: n_fit(outcomes.values()), ..Counts::default() };
         if missing != Missing::Leave {
+            self.store.mark_used();
             let todo = self.to_extract(&candidates, &outcomes);
             for part in parts(&todo) {
                 let extracted = self.extract(part);

@@ -3,15 +3,18 @@
 //! `schema` says which columns a row has, `shard` turns facts into rows and back, `pack` finds
 //! rows in files of many, `manifest` says which shards a tree is made of, `objects` puts and
 //! gets. Whatever cannot be read back whole and right is a miss, never an answer.
+//! `inventory` lists and checks a store's files, `sweep` takes away what nobody needs.
 //! `compilers` keeps what compilers said beside them, `counters` what processes did. `table_file` writes plain tables for exports.
 
 pub mod cells;
 pub mod compilers;
 pub mod counters;
+pub mod inventory;
 pub mod manifest;
 pub mod objects;
 pub mod pack;
 pub mod schema;
 pub mod shard;
+pub mod sweep;
 pub mod table_file;
 pub mod window;

@@ -10,11 +10,12 @@
 //! tmp/                                               files on their way
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::{Digest, ShardKey};
@@ -33,6 +34,9 @@ const MAX_PACK_ROWS: usize = 32 * shard::ROWS_PER_GROUP;
 /// The largest loose file that is read: no blob under the byte cap makes a larger one.
 const MAX_LOOSE_BYTES: u64 = 256 << 20;
 
+/// A file whose time is this old is marked when it is used: half of what `sweep` leaves alone.
+const MARK_AFTER: Duration = Duration::from_secs(30 * 60);
+
 /// A store in a folder.
 #[derive(Debug)]
 pub struct Store {
@@ -40,6 +44,8 @@ pub struct Store {
     packs: RwLock<BTreeMap<PathBuf, Option<Arc<Pack>>>>,
     /// Removes the folder with the store, where it is for this process alone.
     _scratch: Option<tempfile::TempDir>,
+    /// Files that were read since they were last marked as used.
+    used: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// A piece of reading that stands alone: rows of one group of a pack, or one loose file.
@@ -65,7 +71,8 @@ impl Store {
     /// # Errors
     /// `Store`, when the folder cannot be made or listed.
     pub fn open(dir: &Path) -> Result<Self> {
-        let store = Store { dir: dir.to_owned(), packs: RwLock::new(BTreeMap::new()), _scratch: None };
+        let store =
+            Store { dir: dir.to_owned(), packs: RwLock::default(), _scratch: None, used: Mutex::default() };
         fs::create_dir_all(dir).map_err(|cause| store.error("open").source(cause))?;
         fs::read_dir(dir).map_err(|cause| store.error("read").source(cause))?;
         store.refresh();
@@ -181,6 +188,18 @@ impl Store {
         self.write(&self.manifest_path(tree), manifest.encode().as_bytes())
     }
 
+    /// Marks what was read since the last call as used now, by the files' times, so that the
+    /// least lately used goes first. Failing to (a store of others) costs nothing but that.
+    pub fn mark_used(&self) {
+        let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
+        used.iter().for_each(|path| mark(path));
+    }
+
+    /// Marks a tree's manifest as used now.
+    pub fn mark_manifest(&self, tree: &str) {
+        mark(&self.manifest_path(tree));
+    }
+
     /// How many shards there are: rows of packs and loose files, twins counted each.
     pub fn n_shards(&self) -> usize {
         self.refresh();
@@ -196,7 +215,7 @@ impl Store {
     }
 
     /// Looks for packs written since the last look; says whether there are any.
-    fn refresh(&self) -> bool {
+    pub(super) fn refresh(&self) -> bool {
         let mut found: Vec<PathBuf> = fs::read_dir(self.dir.join("packs"))
             .into_iter()
             .flatten()
@@ -214,7 +233,7 @@ impl Store {
     }
 
     /// The usable packs, by name.
-    fn packs(&self) -> Vec<Arc<Pack>> {
+    pub(super) fn packs(&self) -> Vec<Arc<Pack>> {
         let packs = self.packs.read().unwrap_or_else(|poisoned| poisoned.into_inner());
         packs.values().flatten().cloned().collect()
     }
@@ -261,7 +280,13 @@ impl Store {
             }
             Batch { source: Source::Pack { pack: packs[pack].clone(), group, rows }, wanted }
         });
-        packed.chain(loose).collect()
+        let batches: Vec<Batch> = packed.chain(loose).collect();
+        let paths = batches.iter().map(|batch| match &batch.source {
+            Source::Pack { pack, .. } => pack.path().to_owned(),
+            Source::Loose { path, .. } => path.clone(),
+        });
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
+        batches
     }
 
     fn loose_path(&self, key: &ShardKey) -> PathBuf {
@@ -324,6 +349,14 @@ fn read_loose_file(path: &Path, key: &ShardKey) -> Option<FileFacts> {
     }
     let (found, facts) = read_loose(&fs::read(path).ok()?)?;
     (found == *key).then_some(facts)
+}
+
+fn mark(path: &Path) {
+    let now = SystemTime::now();
+    let is_old = |time: SystemTime| now.duration_since(time).is_ok_and(|age| age > MARK_AFTER);
+    if fs::metadata(path).and_then(|metadata| metadata.modified()).is_ok_and(is_old) {
+        let _ = fs::File::options().append(true).open(path).and_then(|file| file.set_modified(now));
+    }
 }
 
 fn size_of_folder(dir: &Path) -> u64 {

@@ -64,6 +64,11 @@ impl Pack {
         Some(Pack { path: path.to_owned(), index, metadata: OnceLock::new() })
     }
 
+    /// The file it lies in.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.index.keys.len()

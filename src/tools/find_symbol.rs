@@ -12,8 +12,9 @@ use crate::facts::table::Id;
 use crate::rank::ranking::Ranking;
 use crate::rank::{lexical, surface};
 use crate::tools::param::{self, Given, Param, ParamKind};
+use crate::tools::retained::Retained;
 use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::{listing, show, suggest, target};
+use crate::tools::{listing, retained, show, suggest, target};
 use crate::view::{FileIdx, SymbolRef, View};
 
 pub const TOOL: Tool = Tool {
@@ -51,7 +52,8 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let query = given.text("query").unwrap_or_default();
     let ranking = desk.ranking(&atlas, &desk.options.rank);
     let mut found = search(view, &ranking, query, given);
-    if found.is_empty() {
+    let retained = search_retained(desk, &atlas, query, given, found.iter().map(|(fit, _)| *fit).min());
+    if found.is_empty() && retained.is_empty() {
         if let Ok(found) = target::resolve(&atlas, query, None) {
             return Ok(one_target(desk, &atlas, &found));
         }
@@ -73,7 +75,25 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     }
     answer.field("symbols", rows);
     listing::put_next(&mut answer, page, found.len());
+    retained::put(&mut answer, &retained, true);
     Ok(answer)
+}
+
+/// What broken files retain of a name: what fits at least as well as what was found.
+fn search_retained(desk: &Desk, atlas: &Atlas, query: &str, given: &Given, found: Option<Fit>) -> Vec<Retained> {
+    let query = query.trim();
+    let folded = query.to_lowercase();
+    let asked = given.text("kind");
+    let mut retained = retained::all(desk, atlas, |view, file| listing::fits_file(view, file, given));
+    for file in &mut retained {
+        file.keep(|name, qualname, kind| {
+            let fits = fit(name, qualname, query, &folded);
+            asked.is_none_or(|asked| asked == kind)
+                && fits.is_some_and(|fit| found.is_none_or(|found| fit <= found.max(Fit::End)))
+        });
+    }
+    retained.retain(|file| !file.is_empty());
+    retained
 }
 
 /// `src/a.py:12-20 method def Flask.route(self) sym_…`.

@@ -10,7 +10,7 @@ use crate::report::sanitize;
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::{find_symbol, past, show};
+use crate::tools::{find_symbol, past, retained, show};
 use crate::view::{FileIdx, SymbolRef};
 
 pub const TOOL: Tool = Tool {
@@ -43,7 +43,11 @@ const MAX_MEMBERS: usize = 200;
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let target = target::resolve(&atlas, given.text("qualname").unwrap_or_default(), given.text("file"))?;
+    let asked = given.text("qualname").unwrap_or_default();
+    let target = match target::resolve(&atlas, asked, given.text("file")) {
+        Ok(target) => target,
+        Err(error) => return retained_only(desk, &atlas, asked, given.text("file")).ok_or(error),
+    };
     let symbols = target::symbols(&target);
     let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     answer.shown(symbols.len(), symbols.len(), if symbols.len() == 1 { "definition" } else { "definitions" });
@@ -75,7 +79,32 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
         shown.push(fields);
     }
     answer.field("definitions", shown);
+    if let Target::File(file) = target {
+        retained::put(&mut answer, &Vec::from_iter(retained::of(desk, &atlas, file)), false);
+    }
     Ok(answer)
+}
+
+/// A definition that only the committed version of a broken file has.
+fn retained_only(desk: &Desk, atlas: &Atlas, asked: &str, file: Option<&str>) -> Option<Answer> {
+    let (path, name) = asked.trim().split_once("::").map_or((file, asked.trim()), |(path, name)| (Some(path), name));
+    let within = path.map(|path| target::find_file(&atlas.view, path)).transpose().ok()?;
+    let mut retained = retained::all(desk, atlas, |_, file| within.is_none_or(|within| within == file));
+    for file in &mut retained {
+        file.keep(|_, qualname, _| {
+            let plain = target::plain(qualname);
+            plain == name || plain.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
+        });
+    }
+    retained.retain(|file| !file.is_empty());
+    if retained.is_empty() {
+        return None;
+    }
+    let mut answer = Answer::new(atlas, desk.options.max_tokens);
+    answer.shown(0, 0, "definitions");
+    answer.field("definitions", Vec::<Value>::new());
+    retained::put(&mut answer, &retained, true);
+    Some(answer)
 }
 
 fn put_definition(answer: &mut Answer, atlas: &Atlas, at: SymbolRef, target: &Target) -> Value {

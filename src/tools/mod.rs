@@ -19,6 +19,7 @@ pub mod param;
 pub mod past;
 pub mod queries;
 pub mod repo_map;
+pub mod retained;
 pub mod scip_export;
 pub mod sheet;
 pub mod show;
@@ -44,4 +45,11 @@ pub fn all() -> &'static [Tool] {
         index_status::TOOL,
     ];
     TOOLS
+}
+
+/// Every tool that answers from the repository alone, those of commands only too, by name.
+pub fn named(name: &str) -> Option<&'static Tool> {
+    const OF_COMMANDS: &[Tool] =
+        &[queries::SPAN, queries::OUTLINE, queries::REFS, queries::DEPS, queries::NEIGHBORHOOD];
+    all().iter().chain(OF_COMMANDS).find(|tool| tool.name == name)
 }

@@ -15,7 +15,7 @@ use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::verdict::Verdict;
 use crate::tools::why::{self, Explainer};
-use crate::tools::{get_symbol, listing, show};
+use crate::tools::{get_symbol, listing, retained, show};
 use crate::view::{FileIdx, SymbolRef};
 
 const TARGET: Param =
@@ -130,6 +130,9 @@ fn run_outline(desk: &Desk, given: &Given) -> Result<Answer> {
     }
     answer.shown(rows.len(), rows.len(), "symbols");
     answer.field("symbols", rows);
+    if let Target::File(file) = target {
+        retained::put(&mut answer, &Vec::from_iter(retained::of(desk, &atlas, file)), false);
+    }
     Ok(answer)
 }
 

@@ -8,7 +8,7 @@ use crate::report::{json, sanitize, text};
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::sheet::{self, Purpose, Ranked};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::{listing, overview, suggest, verdict};
+use crate::tools::{listing, overview, retained, suggest, verdict};
 use crate::view::FileIdx;
 
 pub const TOOL: Tool = Tool {
@@ -59,6 +59,9 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let mut answer = Answer::new(&atlas, budget);
     if let Some(line) = verdict::not_indexed_line(view).filter(|_| budget >= 400) {
         answer.line(line);
+    }
+    if budget >= 400 {
+        retained::put_map(&mut answer, desk, &atlas, |view, file| listing::fits_file(view, file, given));
     }
     if budget >= MIN_OVERVIEW && given.text("kind").is_none() {
         let product: Vec<FileIdx> =

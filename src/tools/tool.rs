@@ -1,15 +1,16 @@
 //! What a tool must be, and the desk it is asked at.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::atlas::{Atlas, AtlasSource, StoreFigures};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::path::RepoPath;
 use crate::extract::redact::Redactor;
+use crate::facts::model::FileFacts;
 use crate::git::log::{Log, Version};
 use crate::impact::policy;
 use crate::rank::files;
@@ -17,7 +18,7 @@ use crate::rank::ranking::Ranking;
 use crate::report::text::{Headline, Shown};
 use crate::report::{json, sanitize, text};
 use crate::tools::meter;
-use crate::tools::param::{Given, Param};
+use crate::tools::param::{Asker, Given, Param};
 use crate::view::{FileIdx, View};
 
 /// A tool: the same thing over MCP and as a command.
@@ -91,9 +92,15 @@ impl Desk {
         Desk { source, options, last: Mutex::default(), ranked: Mutex::default() }
     }
 
-    /// A desk that answers from what is indexed already, marked stale where that is not all.
+    /// A desk that answers from the tree of the last answer, else from what is indexed already;
+    /// marked stale where that is not all.
     pub fn stale(&self) -> Desk {
-        Desk::new(Arc::new(Stale(Arc::clone(&self.source))), self.options.clone())
+        let held = self.last().clone();
+        Desk::new(Arc::new(Stale { source: Arc::clone(&self.source), held }), self.options.clone())
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<Arc<Atlas>>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The atlas to answer from: the tree as it is now, or, where `fresh` is explicitly false,
@@ -102,12 +109,13 @@ impl Desk {
     /// # Errors
     /// As [`AtlasSource::fresh`].
     pub fn atlas(&self, given: &Given) -> Result<Arc<Atlas>> {
-        let mut last = self.last.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let (Some(false), Some(atlas)) = (given.flag("fresh"), last.as_ref()) {
+        if let (Some(false), Some(atlas)) = (given.flag("fresh"), self.last().as_ref()) {
             return Ok(Arc::clone(atlas));
         }
+        // Not held while the tree is looked at: who cannot wait asks for the last one meanwhile.
         let started = Instant::now();
         let atlas = self.source.fresh()?;
+        let mut last = self.last();
         if !last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &atlas)) {
             let mut sums = meter::Sums::from([("ratlas_generation_total".to_owned(), 1.0)]);
             meter::put_duration(&mut sums, "ratlas_refresh_seconds", "", started.elapsed());
@@ -147,16 +155,65 @@ impl Desk {
     }
 }
 
-/// A source whose tree of now is what of it is indexed.
-struct Stale(Arc<dyn AtlasSource + Send + Sync>);
+/// What of the tree an answer is to speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Now {
+    /// All of it, as it is on disk.
+    Fresh,
+    /// What is held or indexed already: who asks cannot wait.
+    Held,
+}
+
+/// Who answers questions: a desk of this process, or another process that has one.
+pub trait Answers: Send + Sync {
+    /// Answers a tool's question.
+    ///
+    /// # Errors
+    /// `Usage` for arguments that do not fit, else as the tool.
+    fn answer(&self, tool: &'static Tool, raw: &Map<String, Value>, asker: Asker, now: Now) -> Result<Rendered>;
+
+    /// Whether there is a tree to answer from without a wait.
+    fn is_warm(&self) -> bool;
+
+    /// Makes ready for edits to come, at leisure.
+    fn prepare(&self);
+}
+
+impl Answers for Desk {
+    fn answer(&self, tool: &'static Tool, raw: &Map<String, Value>, asker: Asker, now: Now) -> Result<Rendered> {
+        let given = Given::read(tool.name, tool.params, raw, asker)?.within(self.source.root().as_deref());
+        let answer = match now {
+            Now::Fresh => (tool.run)(self, &given),
+            Now::Held => (tool.run)(&self.stale(), &given),
+        };
+        Ok(answer?.rendered())
+    }
+
+    fn is_warm(&self) -> bool {
+        self.last().is_some()
+    }
+
+    fn prepare(&self) {
+        self.source.prepare();
+    }
+}
+
+/// A source whose tree of now is what is held of it, else what is indexed.
+struct Stale {
+    source: Arc<dyn AtlasSource + Send + Sync>,
+    held: Option<Arc<Atlas>>,
+}
 
 impl AtlasSource for Stale {
     fn fresh(&self) -> Result<Arc<Atlas>> {
-        self.0.indexed()
+        match &self.held {
+            Some(held) => self.source.held(held),
+            None => self.source.indexed(),
+        }
     }
 
     fn root(&self) -> Option<std::path::PathBuf> {
-        self.0.root()
+        self.source.root()
     }
 
     fn at(&self, revision: &str) -> Result<Arc<Atlas>> {
@@ -169,11 +226,19 @@ impl AtlasSource for Stale {
     }
 
     fn merge_base(&self, one: &str, other: &str) -> Result<String> {
-        self.0.merge_base(one, other)
+        self.source.merge_base(one, other)
     }
 
     fn read(&self, atlas: &Atlas, path: &RepoPath) -> Result<Vec<u8>> {
-        self.0.read(atlas, path)
+        self.source.read(atlas, path)
+    }
+
+    fn committed(&self, atlas: &Atlas, path: &RepoPath) -> Result<Option<Arc<FileFacts>>> {
+        self.source.committed(atlas, path)
+    }
+
+    fn redactor(&self) -> &Redactor {
+        self.source.redactor()
     }
 
     fn log(&self, atlas: &Atlas) -> Result<Arc<Log>> {
@@ -197,8 +262,17 @@ impl AtlasSource for Stale {
     }
 
     fn store(&self) -> Option<StoreFigures> {
-        self.0.store()
+        self.source.store()
     }
+}
+
+/// An answer as it is printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The text form, ended by a line end.
+    pub text: String,
+    /// The JSON form, on one line.
+    pub json: String,
 }
 
 /// An answer in both forms.
@@ -258,6 +332,11 @@ impl Answer {
     /// The text form: header line and body within the budget, ended by a line end.
     pub fn text(&self) -> String {
         self.rendered.get_or_init(|| text::compose(&self.headline, &self.lines, self.budget)).clone()
+    }
+
+    /// Both forms as they are printed.
+    pub fn rendered(&self) -> Rendered {
+        Rendered { text: self.text(), json: json::compact(&self.json()) }
     }
 
     /// The JSON form: view, stale flag, counts, then the fields.
