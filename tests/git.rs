@@ -72,7 +72,7 @@ pub fn git(dir: &Path, arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-fn snapshot_with(root: &Path, jobs: usize, cache: &mut StatCache) -> Snapshot {
+pub fn snapshot_with(root: &Path, jobs: usize, cache: &mut StatCache) -> Snapshot {
     let repo = Repo::open(root).unwrap();
     Snapshot::worktree(&repo, &SnapshotOptions { jobs, is_private: &|_| false }, cache).unwrap()
 }
@@ -138,7 +138,7 @@ fn git_says(root: &Path) -> BTreeMap<Vec<u8>, String> {
 
 /// The snapshot holds what git says, on any number of threads, with or without a stat cache,
 /// and every entry reads back as the bytes of its id.
-fn check(root: &Path) -> Snapshot {
+pub fn check(root: &Path) -> Snapshot {
     let expected = git_says(root);
     let mut cache = StatCache::default();
     let first = snapshot_with(root, 2, &mut cache);
@@ -166,7 +166,7 @@ fn check(root: &Path) -> Snapshot {
     first
 }
 
-fn dirty(snapshot: &Snapshot) -> Vec<&str> {
+pub fn dirty(snapshot: &Snapshot) -> Vec<&str> {
     snapshot.entries.iter().filter(|e| e.dirty).map(|e| e.path.as_str()).collect()
 }
 

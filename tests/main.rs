@@ -2,10 +2,13 @@
 
 mod cli;
 mod context;
+mod daemon;
 mod extract;
 mod fingerprint;
+mod freshness;
 mod git;
 mod harness;
+mod git_states;
 mod hashes;
 mod history;
 mod house;
@@ -21,13 +24,18 @@ mod impact_runners;
 mod impact_unnamed;
 mod index;
 mod java_hashes;
+mod killed;
 mod link;
 mod mcp;
 #[cfg(feature = "http")]
 mod mcp_http;
+mod random_edits;
 mod replay;
+mod retained;
 mod scip;
 mod secrets;
 mod store;
 mod tools;
 mod typescript;
+mod upkeep;
+mod watch;

@@ -2,7 +2,7 @@
 //! before, one over the same store, and one over an empty store give equal views and graphs.
 //!
 //! `RATLAS_REPLAY=<clone> N=200 cargo test --release replay_of_a_clone -- --nocapture` does it for the
-//! last commits of a real clone: each commit, then half of its files laid over its parent.
+//! last commits of a real clone: each commit, then the diff to the next one laid over it hunk by hunk.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -32,7 +32,7 @@ fn run(dir: &Path, program: &str, args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn session(repository: &Path, store: &Path, jobs: usize) -> Session {
+pub fn session(repository: &Path, store: &Path, jobs: usize) -> Session {
     let options = SessionOptions { store: Some(store.to_path_buf()), jobs, ..SessionOptions::default() };
     Session::open(repository, &options).expect("a repository")
 }
@@ -64,30 +64,48 @@ fn difference(found: &Atlas, expected: &Atlas) -> Option<String> {
     None
 }
 
-/// Compares the warm session, a cold one over the same store, and a fresh one.
-fn check(repository: &Path, store: &Path, warm: &Session, scratch: &Path, step: &str) -> Arc<Atlas> {
-    let empty = scratch.join("empty");
-    let _ = std::fs::remove_dir_all(&empty);
-    let fresh = session(repository, &empty, 1).fresh().expect("fresh");
-    let kept = warm.fresh().expect("warm");
-    let cold = session(repository, store, 2).fresh().expect("cold");
-    for (name, atlas) in [("warm", &kept), ("cold", &cold)] {
-        if let Some(difference) = difference(atlas, &fresh) {
-            panic!("{name} session after `{step}`: {difference}");
-        }
-    }
-    fresh
+/// What a replay keeps from step to step.
+pub struct Replayed<'a> {
+    warm: Session,
+    repository: &'a Path,
+    store: &'a Path,
+    scratch: &'a Path,
+    linked: Option<Linked>,
+    /// Files of all steps, and how many of them were linked anew.
+    n_files: usize,
+    n_linked: usize,
 }
 
-/// Links a view from the records of the one before, and compares with linking all.
-fn relinked(before: Option<Linked>, atlas: &Atlas, step: &str) -> Linked {
-    let view = Arc::clone(&atlas.view);
-    let next = match before {
-        Some(before) => before.next(view),
-        None => Linked::new(view),
-    };
-    assert!(*next.graph == *atlas.graph, "linking by recorded queries after `{step}` differs");
-    next
+impl<'a> Replayed<'a> {
+    /// A replay by a kept session; `scratch` is a folder for stores that are thrown away.
+    pub fn new(warm: Session, repository: &'a Path, store: &'a Path, scratch: &'a Path) -> Self {
+        Replayed { warm, repository, store, scratch, linked: None, n_files: 0, n_linked: 0 }
+    }
+
+    /// Compares the warm session, a cold one over the same store, a fresh one, and the links by
+    /// the records of the step before.
+    pub fn check(&mut self, step: &str) -> Arc<Atlas> {
+        let empty = self.scratch.join("empty");
+        let _ = std::fs::remove_dir_all(&empty);
+        let fresh = session(self.repository, &empty, 1).fresh().expect("fresh");
+        let kept = self.warm.fresh().expect("warm");
+        let cold = session(self.repository, self.store, 2).fresh().expect("cold");
+        for (name, atlas) in [("warm", &kept), ("cold", &cold)] {
+            if let Some(difference) = difference(atlas, &fresh) {
+                panic!("{name} session after `{step}`: {difference}");
+            }
+        }
+        let view = Arc::clone(&fresh.view);
+        let next = match self.linked.take() {
+            Some(before) => before.next(view),
+            None => Linked::new(view),
+        };
+        assert!(*next.graph == *fresh.graph, "linking by recorded queries after `{step}` differs");
+        self.n_files += fresh.view.files.len();
+        self.n_linked += next.n_linked;
+        self.linked = Some(next);
+        fresh
+    }
 }
 
 fn replay_script(script: &str) -> usize {
@@ -95,23 +113,19 @@ fn replay_script(script: &str) -> usize {
     let repository = scratch.path().join("repository");
     let store = scratch.path().join("store");
     std::fs::create_dir_all(&repository).expect("folder");
-    let mut warm = None;
+    let mut replayed: Option<Replayed<'_>> = None;
     let mut n_steps = 0;
-    let mut linked: Option<Linked> = None;
-    let (mut n_files, mut n_linked) = (0, 0);
     for step in script.split("#---").skip(1) {
         let (title, commands) = step.split_once('\n').expect("a title line");
         run(&repository, "sh", &["-euc", commands]);
-        let warm = warm.get_or_insert_with(|| session(&repository, &store, 2));
-        let atlas = check(&repository, &store, warm, scratch.path(), title.trim());
+        let replayed = replayed
+            .get_or_insert_with(|| Replayed::new(session(&repository, &store, 2), &repository, &store, scratch.path()));
+        let atlas = replayed.check(title.trim());
         assert!(!atlas.graph.edges.is_empty(), "no edges after `{title}`: the comparison would be empty");
         n_steps += 1;
-        let next = relinked(linked.take(), &atlas, title.trim());
-        n_files += atlas.view.files.len();
-        n_linked += next.n_linked;
-        linked = Some(next);
     }
-    assert!(n_linked < n_files, "no link was ever kept: the comparison would be empty");
+    let replayed = replayed.expect("because there are steps");
+    assert!(replayed.n_linked < replayed.n_files, "no link was ever kept: the comparison would be empty");
     n_steps
 }
 
@@ -123,32 +137,83 @@ fn every_step_of_a_history_equals_a_fresh_index() {
 #[test]
 fn replay_of_a_clone() {
     let Some(clone) = std::env::var_os("RATLAS_REPLAY") else { return };
-    let n_commits = std::env::var("N").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
+    let number = |name: &str, default: usize| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
+    let (n_commits, max_hunks) = (number("N", 20), number("HUNKS", 8));
+    replay_commits(Path::new(&clone), n_commits, max_hunks);
+}
+
+/// The short replay of every run: the same over the history of a script.
+#[test]
+fn commits_and_their_hunks_equal_a_fresh_index() {
+    let scratch = tempfile::tempdir().expect("a temporary folder");
+    let script = include_str!("../fixtures/history/hunks.sh");
+    run(scratch.path(), "sh", &["-euc", script]);
+    assert!(replay_commits(scratch.path(), 20, 8) >= 8, "hunks were laid over their parents");
+}
+
+/// Replays the last commits of a clone: each commit, then its successor's diff hunk by hunk, at
+/// most `max_hunks` of it, spread evenly. Gives how many hunks were applied.
+fn replay_commits(clone: &Path, n_commits: usize, max_hunks: usize) -> usize {
     let scratch = tempfile::tempdir().expect("a temporary folder");
     let repository = scratch.path().join("repository");
     let store = scratch.path().join("store");
     let at = |path: &Path| path.to_string_lossy().into_owned();
-    run(scratch.path(), "git", &["clone", "-q", &at(Path::new(&clone)), &at(&repository)]);
+    run(scratch.path(), "git", &["clone", "-q", &at(clone), &at(&repository)]);
     let commits = run(&repository, "git", &["rev-list", "--first-parent", "-n", &format!("{}", n_commits + 1), "HEAD"]);
     let mut commits: Vec<&str> = commits.lines().collect();
     commits.reverse();
-    let mut warm = None;
-    let mut linked: Option<Linked> = None;
+    let mut replayed: Option<Replayed<'_>> = None;
+    let mut n_applied = 0;
     for pair in commits.windows(2) {
         run(&repository, "git", &["checkout", "-qf", pair[0]]);
         run(&repository, "git", &["clean", "-qfd"]);
-        let warm = warm.get_or_insert_with(|| session(&repository, &store, 2));
-        let whole = check(&repository, &store, warm, scratch.path(), pair[0]);
-        linked = Some(relinked(linked.take(), &whole, pair[0]));
-        // Every second file of the next commit, uncommitted.
-        let changed = run(&repository, "git", &["diff", "--name-only", "--diff-filter=AM", "-z", pair[0], pair[1]]);
-        for path in changed.split('\0').filter(|p| !p.is_empty()).step_by(2) {
-            run(&repository, "git", &["checkout", "-q", pair[1], "--", path]);
+        let replayed = replayed
+            .get_or_insert_with(|| Replayed::new(session(&repository, &store, 2), &repository, &store, scratch.path()));
+        replayed.check(pair[0]);
+        let diff =
+            run(&repository, "git", &["diff", "--no-color", "--no-ext-diff", "--no-renames", "-U0", pair[0], pair[1]]);
+        let hunks = hunks_of(&diff);
+        let step = hunks.len().div_ceil(max_hunks.max(1)).max(1);
+        let mut n_hunks = 0;
+        for (nth, hunks) in hunks.chunks(step).enumerate() {
+            // Of those between two looks all are applied; what does not apply alone (modes,
+            // binaries, a file's end) is left to the next commit.
+            n_hunks += hunks.iter().filter(|hunk| apply_hunk(&repository, hunk)).count();
+            let atlas = replayed.check(&format!("hunks up to {nth} of {}", pair[1]));
+            let (n_edges, n_unproved) = (atlas.graph.edges.len(), atlas.graph.unproved.len());
+            println!("{} {}: {n_edges} edges, {n_unproved} unproved: equal", &pair[1][..10], nth + 1);
         }
-        let atlas = check(&repository, &store, warm, scratch.path(), &format!("half of {}", pair[1]));
-        let next = relinked(linked.take(), &atlas, pair[1]);
-        let (n_edges, n_unproved, n_linked) = (atlas.graph.edges.len(), atlas.graph.unproved.len(), next.n_linked);
-        println!("{}: {n_edges} edges, {n_unproved} unproved, {n_linked} files linked anew: equal", pair[1]);
-        linked = Some(next);
+        n_applied += n_hunks;
     }
+    let (n_files, n_linked) = replayed.map_or((0, 0), |replayed| (replayed.n_files, replayed.n_linked));
+    println!("{} commits, {n_applied} hunks, {n_linked} of {n_files} links anew: 0 differences", commits.len() - 1);
+    n_applied
+}
+
+/// Each hunk of a diff as a patch of its own: the file's head and the hunk. Later hunks of a file
+/// are searched by their place in the old file, so that any may be applied before any other.
+fn hunks_of(diff: &str) -> Vec<String> {
+    let mut hunks = Vec::new();
+    for file in diff.split_inclusive('\n').collect::<Vec<_>>().chunk_by(|_, next| !next.starts_with("diff --git ")) {
+        let n_head = file.iter().position(|line| line.starts_with("@@ ")).unwrap_or(file.len());
+        let head: String = file[..n_head].concat();
+        for hunk in file[n_head..].chunk_by(|_, next| !next.starts_with("@@ ")) {
+            hunks.push(format!("{head}{}", hunk.concat()));
+        }
+        if n_head == file.len() {
+            hunks.push(head);
+        }
+    }
+    // From the end of each file to its start, so that line numbers of the old file stay true.
+    hunks.reverse();
+    hunks
+}
+
+fn apply_hunk(repository: &Path, hunk: &str) -> bool {
+    let mut command = Command::new("git");
+    command.args(["apply", "--unidiff-zero", "--whitespace=nowarn", "-"]).current_dir(repository);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("git");
+    let wrote = child.stdin.take().map(|mut stdin| std::io::Write::write_all(&mut stdin, hunk.as_bytes()));
+    drop(wrote);
+    child.wait().is_ok_and(|status| status.success())
 }

@@ -71,8 +71,7 @@ impl Store {
     /// # Errors
     /// `Store`, when the folder cannot be made or listed.
     pub fn open(dir: &Path) -> Result<Self> {
-        let store =
-            Store { dir: dir.to_owned(), packs: RwLock::default(), _scratch: None, used: Mutex::default() };
+        let store = Store { dir: dir.to_owned(), packs: RwLock::default(), _scratch: None, used: Mutex::default() };
         fs::create_dir_all(dir).map_err(|cause| store.error("open").source(cause))?;
         fs::read_dir(dir).map_err(|cause| store.error("read").source(cause))?;
         store.refresh();
