@@ -2,8 +2,8 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
@@ -23,7 +23,7 @@ use crate::report::json;
 use crate::session;
 use crate::tools;
 use crate::tools::param::Asker;
-use crate::tools::tool::{Answers, Desk, Now, Rendered, Tool};
+use crate::tools::tool::{Desk, Now, Rendered};
 
 #[derive(Debug, Args)]
 pub struct DaemonArgs {

@@ -242,23 +242,19 @@ impl AtlasSource for Stale {
     }
 
     fn log(&self, atlas: &Atlas) -> Result<Arc<Log>> {
-        self.0.log(atlas)
-    }
-
-    fn redactor(&self) -> &Redactor {
-        self.0.redactor()
+        self.source.log(atlas)
     }
 
     fn version(&self, commit: &str, path: &RepoPath) -> Result<Version> {
-        self.0.version(commit, path)
+        self.source.version(commit, path)
     }
 
     fn count(&self, added: &BTreeMap<String, f64>) {
-        self.0.count(added);
+        self.source.count(added);
     }
 
     fn counters(&self) -> BTreeMap<String, f64> {
-        self.0.counters()
+        self.source.counters()
     }
 
     fn store(&self) -> Option<StoreFigures> {
