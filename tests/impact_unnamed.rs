@@ -732,6 +732,40 @@ test('none', () => { g() })
     }
 
     #[test]
+    fn function_put_into_what_a_decorator_was_given() {
+        let source = r#"
+//- package.json
+{"devDependencies":{"vitest":"1"}}
+//- src/plain.ts
+export function Plain(): MethodDecorator {
+  return function (target: any, key: any, descriptor: any): void {
+    const original = descriptor.value
+    descriptor.value = function (...args: any[]): any {
+-|      return original.apply(this, args)
++|      throw new Error()
+    }
+  }
+}
+export function g() { return 1 }
+//- src/shop.ts
+import { Plain } from './plain'
+export class Shop {
+  @Plain()
+  buy() { return 1 }
+}
+//- test/shop.test.ts
+import { test } from 'vitest'
+import { Shop } from '../src/shop'
+test('buys', () => { new Shop().buy() })
+//- test/g.test.ts
+import { test } from 'vitest'
+import { g } from '../src/plain'
+test('none', () => { g() })
+"#;
+        check(source, &["buys"]);
+    }
+
+    #[test]
     fn object_literal_by_key() {
         let source = r#"
 //- package.json

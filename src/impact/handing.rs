@@ -3,6 +3,7 @@
 use crate::base::dialect::LanguageName;
 use crate::facts::model::*;
 use crate::facts::table::Id;
+use crate::graph::names::root_name;
 use crate::impact::access::holders;
 use crate::impact::code::refs_on;
 use crate::lang::java;
@@ -65,6 +66,16 @@ pub fn strange_decorators(facts: &FileFacts, symbol: SymbolId) -> impl Iterator<
         let name = last_name(facts, row.expr);
         let is_plain = PLAIN_DECORATORS.contains(&name) || (is_java && java::tests::is_runner_annotation(name));
         !is_plain
+    })
+}
+
+/// Whether a function's code puts a definition into something that it has or was given
+/// (`descriptor.value = function () {}`): who has that runs it by whatever name, once the code around
+/// has run. What stands on `this` is a member, found by its name.
+pub fn is_put_into(facts: &FileFacts, symbol: SymbolId) -> bool {
+    facts.bindings.iter().filter(|binding| binding.symbol == Some(symbol)).any(|binding| {
+        let root = binding.target.and_then(|target| root_name(facts, target));
+        root.flatten().is_some_and(|root| facts.name(root) != "this")
     })
 }
 

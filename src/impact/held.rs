@@ -396,6 +396,9 @@ impl Steps<'_> {
         for keeper in self.handed_to(at, owner) {
             self.push(keeper, Why::Registers, MEMBER, symbol.start_line, out);
         }
+        if parent_kind.is_function() && handing::is_put_into(facts, at.symbol) {
+            self.push(owner, Why::Registers, MEMBER, symbol.start_line, out);
+        }
         if parent_kind.is_class() {
             // A field is reached as a holder; only its own change is one of what outside code reads.
             let is_read = is_seed || !matches!(symbol.kind, SymbolKind::Field | SymbolKind::EnumMember);
