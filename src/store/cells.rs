@@ -12,8 +12,8 @@ use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::facts::table::Row;
-use crate::store::schema;
 use crate::store::window::Window;
+use crate::store::{coding, schema};
 
 /// The most list entries that the pages of one column may claim for one read of rows: a few
 /// bytes of run-length code can claim billions. A file of 2 MB has below 1 M expressions.
@@ -155,6 +155,7 @@ impl GroupReader {
                 columns[at] = run_starts(&columns[len], &ends);
             }
         }
+        coding::decode::<R>(&mut columns, &ends);
         let mut start = 0;
         Some(
             ends.into_iter()

@@ -2,11 +2,14 @@
 //!
 //! `schema` says which columns a row has, `shard` turns facts into rows and back, `pack` finds
 //! rows in files of many, `manifest` says which shards a tree is made of, `objects` puts and
-//! gets. Whatever cannot be read back whole and right is a miss, never an answer.
-//! `inventory` lists and checks a store's files, `sweep` takes away what nobody needs.
-//! `compilers` keeps what compilers said beside them, `counters` what processes did. `table_file` writes plain tables for exports.
+//! gets, `adopt` takes, makes and sets aside whole packs. Whatever cannot be read back whole and
+//! right is a miss, never an answer. `inventory` lists and checks a store's files, `sweep` takes
+//! away what nobody needs. `compilers` keeps what compilers said beside them, `counters` what
+//! processes did. `table_file` writes plain tables for exports.
 
+pub mod adopt;
 pub mod cells;
+pub mod coding;
 pub mod compilers;
 pub mod counters;
 pub mod inventory;

@@ -7,6 +7,7 @@
 //! packs/<digest>.parquet, packs/<digest>.idx         many rows
 //! manifests/<tree>.manifest                          a tree's files
 //! compilers/<digest>.program                         what a compiler said of a tree
+//! quarantine/                                        what was found to be wrong
 //! tmp/                                               files on their way
 //! ```
 
@@ -29,7 +30,7 @@ use crate::store::shard::{self, Form, Shard};
 pub const MAX_LOOSE: usize = 16;
 
 /// The most rows of one pack, so that writing one stays within some hundred MB of memory.
-const MAX_PACK_ROWS: usize = 32 * shard::ROWS_PER_GROUP;
+pub const MAX_PACK_ROWS: usize = 32 * shard::ROWS_PER_GROUP;
 
 /// The largest loose file that is read: no blob under the byte cap makes a larger one.
 const MAX_LOOSE_BYTES: u64 = 256 << 20;
@@ -163,7 +164,15 @@ impl Store {
     /// # Errors
     /// `Store`, when the folder cannot be written.
     pub fn put_pack(&self, shards: &[Shard]) -> Result<PathBuf> {
-        let bytes = shard::encode(shards, Form::Pack)?;
+        self.put_pack_of(shards, Form::Pack)
+    }
+
+    /// As [`Store::put_pack`], in a form for many rows.
+    ///
+    /// # Errors
+    /// As [`Store::put_pack`].
+    pub fn put_pack_of(&self, shards: &[Shard], form: Form) -> Result<PathBuf> {
+        let bytes = shard::encode(shards, form)?;
         let name = Digest::of(&bytes).to_string();
         let path = self.dir.join("packs").join(format!("{}.parquet", &name[..32]));
         let index = PackIndex::of(&bytes);
@@ -214,7 +223,7 @@ impl Store {
     }
 
     /// Looks for packs written since the last look; says whether there are any.
-    pub(super) fn refresh(&self) -> bool {
+    pub(crate) fn refresh(&self) -> bool {
         let mut found: Vec<PathBuf> = fs::read_dir(self.dir.join("packs"))
             .into_iter()
             .flatten()
@@ -232,7 +241,7 @@ impl Store {
     }
 
     /// The usable packs, by name.
-    pub(super) fn packs(&self) -> Vec<Arc<Pack>> {
+    pub(crate) fn packs(&self) -> Vec<Arc<Pack>> {
         let packs = self.packs.read().unwrap_or_else(|poisoned| poisoned.into_inner());
         packs.values().flatten().cloned().collect()
     }
@@ -288,7 +297,7 @@ impl Store {
         batches
     }
 
-    fn loose_path(&self, key: &ShardKey) -> PathBuf {
+    pub(crate) fn loose_path(&self, key: &ShardKey) -> PathBuf {
         let blob = key.blob.to_string();
         let name = format!("{blob}-{}-{}.parquet", key.dialect, key.fingerprint);
         self.dir.join("loose").join(&blob[..2]).join(name)
@@ -343,11 +352,16 @@ impl Batch {
 }
 
 fn read_loose_file(path: &Path, key: &ShardKey) -> Option<FileFacts> {
+    let (found, facts) = read_loose_shard(path)?;
+    (found == *key).then_some(facts)
+}
+
+/// The shard of a loose file, under the key that it says it has.
+pub(crate) fn read_loose_shard(path: &Path) -> Option<(ShardKey, FileFacts)> {
     if fs::metadata(path).ok()?.len() > MAX_LOOSE_BYTES {
         return None;
     }
-    let (found, facts) = read_loose(&fs::read(path).ok()?)?;
-    (found == *key).then_some(facts)
+    read_loose(&fs::read(path).ok()?)
 }
 
 fn mark(path: &Path) {

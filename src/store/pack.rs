@@ -14,7 +14,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use crate::base::dialect::Dialect;
 use crate::base::id::{BlobId, Digest, Fingerprint, ShardKey};
 use crate::facts::model::FileFacts;
-use crate::store::shard;
+use crate::store::shard::{self, Shard};
 use crate::store::window::Window;
 
 const MAGIC: &[u8] = b"RATIDX1\n";
@@ -67,6 +67,11 @@ impl Pack {
     /// The file it lies in.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What its index says.
+    pub fn index(&self) -> &PackIndex {
+        &self.index
     }
 
     /// The number of rows.
@@ -206,6 +211,33 @@ impl Part {
         let range = usize::try_from(bytes.start).ok()?..usize::try_from(bytes.end).ok()?;
         Some(Part { n_rows, bytes, digest: Digest::of(file.get(range)?) })
     }
+}
+
+/// Reads rows of a group (ascending positions within it) from bytes that were fetched apart from
+/// their pack: the footer, and the group. `None` for each that is not whole, right and of the key
+/// that the index says; digests of both parts are checked.
+pub fn read_fetched(
+    index: &PackIndex,
+    footer: &[u8],
+    group: usize,
+    bytes: Vec<u8>,
+    wanted: &[usize],
+) -> Vec<Option<Shard>> {
+    let read = || {
+        let part = index.groups.get(group)?;
+        let is_whole = Digest::of(&bytes) == part.digest && Digest::of(footer) == index.footer.digest;
+        let metadata = parse_metadata(footer).filter(|_| is_whole)?;
+        let window = Window::new(part.bytes.start, bytes);
+        Some(shard::decode(&window, metadata.row_groups().get(group)?, wanted))
+    };
+    let mut rows = read().unwrap_or_default();
+    rows.resize_with(wanted.len(), || None);
+    let first = group * shard::ROWS_PER_GROUP;
+    let keyed = rows.into_iter().zip(wanted).map(|(row, at)| {
+        let (key, facts) = row?;
+        (index.keys.get(first + at) == Some(&key)).then(|| (key, Arc::new(facts)))
+    });
+    keyed.collect()
 }
 
 /// Reads the one row of a loose file.

@@ -1,7 +1,8 @@
 //! The row schema: which Parquet columns hold the facts of one blob.
 //!
 //! One row a blob. First its key and status, then its interned names as a list of strings,
-//! then the fields of every fact table as lists of integers, `symbol_kind`, `ref_line`, ….
+//! then the fields of every fact table as lists of integers, `symbol_kind`, `ref_column`, …;
+//! what is stored as a difference is called `ref_line_delta`.
 //! All of it is derived from the model. The schema is part of the extractor's fingerprint.
 
 use std::sync::{Arc, OnceLock};
@@ -66,6 +67,60 @@ pub fn derived_from<R: Row>(at: usize) -> Option<usize> {
     R::COLUMNS.iter().position(|column| column.name == len)
 }
 
+/// How a field's numbers are stored, where they are not stored as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// As differences from the row before, of the same file.
+    Previous,
+    /// As differences from another field of the same row, given by its position.
+    From(usize),
+}
+
+/// Fields that are stored as differences: (table, field, field they differ from; empty for the row
+/// before). Measured by zstd over split bytes on 1,652 TypeScript files; what gains less than a
+/// thousandth of a pack is not listed. What a field differs from comes before it.
+const DELTAS: [(&str, &str, &str); 30] = [
+    ("ref", "line", ""),
+    ("ref", "start_line", "line"),
+    ("ref", "expr", ""),
+    ("ref", "scope", ""),
+    ("ref", "owner", ""),
+    ("operand", "expr", ""),
+    ("type_operand", "ty", ""),
+    ("symbol", "name_line", ""),
+    ("symbol", "start_line", "name_line"),
+    ("symbol", "end_line", "start_line"),
+    ("symbol", "signature", ""),
+    ("symbol", "qualname", "signature"),
+    ("symbol", "name", "signature"),
+    ("symbol", "ty", ""),
+    ("scope", "start_line", ""),
+    ("scope", "end_line", "start_line"),
+    ("scope", "parent", ""),
+    ("scope", "owner", ""),
+    ("binding", "line", ""),
+    ("binding", "value", ""),
+    ("binding", "scope", ""),
+    ("param", "line", ""),
+    ("param", "scope", ""),
+    ("return", "line", ""),
+    ("return", "scope", ""),
+    ("return", "expr", ""),
+    ("import", "line", ""),
+    ("import", "name_line", "line"),
+    ("import", "name_column", "column"),
+    ("type", "expr", ""),
+];
+
+/// The fields of a table that are stored as differences, what one differs from before it.
+pub fn coded<R: Row>() -> impl Iterator<Item = (usize, Coding)> {
+    let position = |name: &str| R::COLUMNS.iter().position(|column| column.name == name);
+    DELTAS.into_iter().filter(|(table, ..)| *table == R::TABLE).filter_map(move |(_, field, from)| {
+        let coding = if from.is_empty() { Coding::Previous } else { Coding::From(position(from)?) };
+        Some((position(field)?, coding))
+    })
+}
+
 /// Every column, in stored order.
 pub fn columns() -> &'static [ColumnSpec] {
     static COLUMNS: OnceLock<Vec<ColumnSpec>> = OnceLock::new();
@@ -95,7 +150,9 @@ fn table_columns<R: Row>(_rows: fn(&FileFacts) -> &Vec<R>, columns: &mut Vec<Col
             Width::Narrow => Holds::Ints,
             Width::Wide => Holds::Longs,
         };
-        columns.push(ColumnSpec { name: format!("{}_{}", R::TABLE, column.name), table: R::TABLE, holds });
+        let is_coded = coded::<R>().any(|(coded, _)| coded == at);
+        let suffix = if is_coded { "_delta" } else { "" };
+        columns.push(ColumnSpec { name: format!("{}_{}{suffix}", R::TABLE, column.name), table: R::TABLE, holds });
     }
 }
 
@@ -135,7 +192,9 @@ mod tests {
     fn column_names_are_unique_and_say_their_table() {
         let names: BTreeSet<&str> = columns().iter().map(|c| c.name.as_str()).collect();
         assert_eq!(names.len(), columns().len());
-        for name in ["blob", "names", "symbol_kind", "ref_line", "type_operand_role", "symbol_body_hash"] {
+        let n_coded = columns().iter().filter(|column| column.name.ends_with("_delta")).count();
+        assert_eq!(n_coded, super::DELTAS.len(), "every listed field is one");
+        for name in ["blob", "names", "symbol_kind", "ref_line_delta", "type_operand_role", "symbol_body_hash"] {
             assert!(names.contains(name), "{name}");
         }
         assert!(!names.contains("expr_first") && !names.contains("binding_first_step"), "derived");

@@ -25,8 +25,8 @@ use crate::facts::table::{Cell, Row, Width};
 use crate::facts::validate::validate;
 use crate::for_each_table;
 use crate::store::cells::GroupReader;
-use crate::store::schema;
 use crate::store::window::Window;
+use crate::store::{coding, schema};
 
 /// A shard to write: its key and its facts.
 pub type Shard = (ShardKey, Arc<FileFacts>);
@@ -43,8 +43,10 @@ pub const ROWS_PER_PAGE: usize = 256;
 pub enum Form {
     /// A file of one row: a fast codec, since a zstd context a column costs more than the row.
     Loose,
-    /// A file of many rows.
+    /// A file of many rows, made while its facts are.
     Pack,
+    /// A file of many rows that is made once and fetched often: twice the work for 7 % fewer bytes.
+    Published,
 }
 
 /// Encodes shards, in the given order, as one Parquet file.
@@ -63,6 +65,7 @@ fn properties(form: Form) -> WriterProperties {
     let compression = match form {
         Form::Loose => Compression::SNAPPY,
         Form::Pack => Compression::ZSTD(ZstdLevel::try_new(3).expect("because 3 is a zstd level")),
+        Form::Published => Compression::ZSTD(ZstdLevel::try_new(9).expect("because 9 is a zstd level")),
     };
     WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_2_0)
@@ -81,7 +84,7 @@ fn write_file(shards: &[Shard], form: Form) -> std::result::Result<Vec<u8>, Parq
     for column in schema::columns() {
         let encoding = match column.holds {
             // Measured on 826 files: split bytes under zstd take 30 % less than deltas or dictionaries.
-            schema::Holds::Ints if form == Form::Pack => Encoding::BYTE_STREAM_SPLIT,
+            schema::Holds::Ints if form != Form::Loose => Encoding::BYTE_STREAM_SPLIT,
             schema::Holds::Ints => Encoding::DELTA_BINARY_PACKED,
             schema::Holds::Texts => Encoding::DELTA_LENGTH_BYTE_ARRAY,
             schema::Holds::Bytes | schema::Holds::Text | schema::Holds::Int | schema::Holds::Longs => Encoding::PLAIN,
@@ -155,6 +158,14 @@ fn write_table<R: Row>(
     for (_, facts) in shards {
         rows(facts).iter().for_each(|row| row.write(&mut columns));
     }
+    let ends: Vec<usize> = shards
+        .iter()
+        .scan(0, |end, (_, facts)| {
+            *end += rows(facts).len();
+            Some(*end)
+        })
+        .collect();
+    coding::encode::<R>(&mut columns, &ends);
     for (at, (column, cells)) in R::COLUMNS.iter().zip(columns).enumerate() {
         if schema::derived_from::<R>(at).is_some() {
             continue;

@@ -6,6 +6,7 @@ use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type a
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
@@ -47,17 +48,31 @@ impl TableValues {
 /// # Errors
 /// `Store`, when the columns have different lengths or equal names.
 pub fn table_file(columns: &[TableColumn]) -> Result<Vec<u8>> {
+    table_file_with(columns, &[])
+}
+
+/// As [`table_file`], with names and values in the file's metadata.
+///
+/// # Errors
+/// As [`table_file`].
+pub fn table_file_with(columns: &[TableColumn], metadata: &[(String, String)]) -> Result<Vec<u8>> {
     let n_rows = columns.first().map_or(0, |column| column.values.len());
     if columns.iter().any(|column| column.values.len() != n_rows) {
         return Err(Error::new(ErrorKind::Store, "cannot write a table whose columns have different lengths"));
     }
-    write(columns, n_rows).map_err(|cause| Error::new(ErrorKind::Store, "cannot write a table").source(cause))
+    write(columns, n_rows, metadata).map_err(|cause| Error::new(ErrorKind::Store, "cannot write a table").source(cause))
 }
 
-fn write(columns: &[TableColumn], n_rows: usize) -> std::result::Result<Vec<u8>, ParquetError> {
+fn write(
+    columns: &[TableColumn],
+    n_rows: usize,
+    metadata: &[(String, String)],
+) -> std::result::Result<Vec<u8>, ParquetError> {
     let fields = columns.iter().map(|column| field(column).map(Arc::new)).collect::<std::result::Result<_, _>>()?;
     let schema = Arc::new(Type::group_type_builder("table").with_fields(fields).build()?);
+    let metadata = metadata.iter().map(|(name, value)| KeyValue::new(name.clone(), value.clone())).collect();
     let properties = WriterProperties::builder()
+        .set_key_value_metadata(Some(metadata).filter(|pairs: &Vec<KeyValue>| !pairs.is_empty()))
         .set_created_by("ratlas".to_owned())
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)

@@ -26,7 +26,7 @@ fn key_of(n: u64, dialect: Dialect) -> ShardKey {
 }
 
 /// `n` shards with different facts, sorted by key.
-fn shards(n: u64) -> Vec<Shard> {
+pub fn shards(n: u64) -> Vec<Shard> {
     let mut shards: Vec<Shard> = (0..n)
         .map(|at| {
             let seeds: Vec<u64> = (0..at * 37 % 90)
