@@ -5,6 +5,8 @@
 //! repository's to decide: its file may place the store only inside of itself, and may add to
 //! what is never indexed but not take away.
 
+mod version;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -98,15 +100,19 @@ const KEYS: &[Key] = &[
     key("rank.weights.imports", Kind::Number { max: 100.0 }),
     key("rank.weights.references", Kind::Number { max: 100.0 }),
     key("rank.weights.tests", Kind::Number { max: 100.0 }),
+    key("remote.namespace", Kind::Text),
+    key("remote.url", Kind::Text),
+    key("required_version", Kind::Text),
     key("resolve.confidence_floor", Kind::Number { max: 1.0 }),
     key("resolve.scip", Kind::Texts),
     key("store.max_bytes", Kind::Integer { min: 0, max: 1 << 50 }),
     key("store.path", Kind::Text),
+    key("trust.keys", Kind::Texts),
     key("watch.debounce_ms", Kind::Integer { min: 0, max: 60_000 }),
 ];
 
 /// Sections of keys that only the user may set: naming them in a repository's file is refused.
-const USER_SECTIONS: &[&str] = &["remote", "server", "trust", "credentials"];
+const USER_SECTIONS: &[&str] = &["server", "trust", "credentials"];
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,6 +230,14 @@ impl Config {
                     .hint("a repository may place the store only inside of itself; set RATLAS_STORE for elsewhere"));
             }
         }
+        if key.name == "remote.namespace" && *origin == Origin::Repository {
+            let what = format!("{place}: `remote.namespace` is not the repository's to set");
+            return Err(Error::new(ErrorKind::Config, what)
+                .hint("whose facts are believed is yours to say: ~/.config/ratlas/config.toml"));
+        }
+        if let ("required_version", Value::Text(wanted)) = (key.name, &value) {
+            version::check(wanted, env!("CARGO_PKG_VERSION"), place)?;
+        }
         if matches!(key.name, "index.source_roots" | "index.tests") && *origin != Origin::Repository {
             let what = format!("{place}: `{}` is the tree's own to say", key.name);
             return Err(Error::new(ErrorKind::Config, what)
@@ -300,6 +314,28 @@ impl Config {
     /// The size that `gc` keeps the store below; `None` for no cap.
     pub fn store_max_bytes(&self) -> Option<u64> {
         self.integer("store.max_bytes").filter(|max| *max > 0)
+    }
+
+    /// The address of the remote, and whether the repository's own file names it: then the user
+    /// has to agree to it first.
+    pub fn remote_url(&self) -> Option<(String, bool)> {
+        match self.set.get("remote.url") {
+            Some((Value::Text(url), origin)) if !url.is_empty() => Some((url.clone(), *origin == Origin::Repository)),
+            _ => None,
+        }
+    }
+
+    /// The namespace of a remote that is the user's own.
+    pub fn remote_namespace(&self) -> Option<String> {
+        match self.set.get("remote.namespace") {
+            Some((Value::Text(name), _)) if !name.is_empty() => Some(name.clone()),
+            _ => None,
+        }
+    }
+
+    /// The minisign keys whose signature is required of a remote; none, when signatures are not.
+    pub fn trusted_keys(&self) -> Vec<String> {
+        self.texts("trust.keys")
     }
 
     /// SCIP files whose answers linking takes; relative ones lie below `root`.
@@ -418,8 +454,8 @@ fn default_of(name: &str) -> Value {
         "rank.weights.tests" => Value::Number(rank.tests),
         "resolve.confidence_floor" => Value::Number(tools.confidence_floor),
         "store.max_bytes" => Value::Integer(0),
-        "store.path" => Value::Text(String::new()),
         "watch.debounce_ms" => Value::Integer(DEBOUNCE_MS),
+        "remote.namespace" | "remote.url" | "required_version" | "store.path" => Value::Text(String::new()),
         _ => Value::Texts(Vec::new()),
     }
 }
@@ -589,8 +625,8 @@ mod tests {
 
     #[test]
     fn what_is_the_users_is_refused_from_the_repository() {
-        let error = repository("[remote]\nurl = \"https://example.org\"\n").unwrap_err();
-        assert!(error.contains("`remote.url` is not the repository's to set"), "{error}");
+        let error = repository("[trust]\nkeys = [\"RW\"]\n").unwrap_err();
+        assert!(error.contains("`trust.keys` is not the repository's to set"), "{error}");
         for path in ["/tmp/x", "../x"] {
             assert!(repository(&format!("[store]\npath = \"{path}\"")).unwrap_err().contains("leads out"));
         }

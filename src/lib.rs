@@ -3,6 +3,7 @@
 
 pub mod atlas;
 pub mod base;
+pub mod ci;
 pub mod cli;
 pub mod config;
 pub mod coverage;
@@ -17,6 +18,7 @@ pub mod index;
 pub mod lang;
 pub mod mcp;
 pub mod rank;
+pub mod remote;
 pub mod report;
 pub mod scip;
 pub mod session;

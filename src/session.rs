@@ -3,6 +3,7 @@
 //! Each question takes a snapshot first; what has not changed since the last one costs a look
 //! at the disk and nothing else.
 
+mod tree;
 mod upkeep;
 
 use std::cell::RefCell;

@@ -1,5 +1,6 @@
 //! The one integration-test binary; each area is a module.
 
+mod action;
 mod cli;
 mod context;
 mod daemon;
@@ -30,6 +31,7 @@ mod mcp;
 #[cfg(feature = "http")]
 mod mcp_http;
 mod random_edits;
+mod remote;
 mod replay;
 mod retained;
 mod scip;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::{
-    bench, compare, completions, config, daemon, demo, doctor, explain, export, gc, impact, index, init, man, query,
-    serve, status, verify, watch,
+    bench, ci, compare, completions, config, daemon, demo, doctor, explain, export, gc, impact, index, init, man, pack,
+    pull, push, query, serve, status, upkeep, verify, watch,
 };
 
 /// RepoAtlas: the structural map of a code base that CI builds once and everybody reuses.
@@ -41,7 +41,7 @@ pub struct Global {
     /// Show no progress
     #[arg(long, global = true)]
     pub no_progress: bool,
-    /// Use no network (no command of this version uses any)
+    /// Use no network: nothing is fetched or published
     #[arg(long, global = true)]
     pub offline: bool,
     /// Use N threads; the answer never depends on it
@@ -90,6 +90,16 @@ pub enum Command {
     Bench(bench::BenchArgs),
     /// Write symbols, references or edges as a table, or all as a SCIP index
     Export(export::ExportArgs),
+    /// Fetch what CI has indexed already, and index the rest
+    Pull(pull::PullArgs),
+    /// Publish HEAD's shards to a remote
+    Push(push::PushArgs),
+    /// Put loose shards into a pack, or a tree's into one of its own
+    Pack(pack::PackArgs),
+    /// Keep a remote in order: clear it, merge its packs
+    Remote(upkeep::UpkeepArgs),
+    /// Answer a pipeline: which tests, in how many jobs, against which base
+    Ci(ci::CiArgs),
     /// Extract files again and compare them with the store
     Verify(verify::VerifyArgs),
     /// Check what answers rest on

@@ -83,6 +83,16 @@ impl Context {
         arguments
     }
 
+    /// Whether the network is not to be used.
+    pub fn is_offline(&self) -> bool {
+        self.global.offline
+    }
+
+    /// Whether nothing but errors is to be said on stderr.
+    pub fn is_quiet(&self) -> bool {
+        self.global.quiet
+    }
+
     /// The root of the repository.
     ///
     /// # Errors
@@ -168,11 +178,16 @@ impl Context {
 
 /// The user's file: below `$XDG_CONFIG_HOME`, else `~/.config`.
 fn user_file() -> Option<PathBuf> {
+    Some(user_folder()?.join("config.toml"))
+}
+
+/// The folder of what is the user's own to say.
+pub fn user_folder() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = variable("XDG_CONFIG_HOME")
         .filter(|folder| folder.is_absolute())
         .or_else(|| variable("HOME").map(|home| home.join(".config")))?;
-    Some(folder.join("ratlas").join("config.toml"))
+    Some(folder.join("ratlas"))
 }
 
 /// A file's text; `None` when there is no such file.

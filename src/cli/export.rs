@@ -1,6 +1,7 @@
 //! `ratlas export`: symbols, references and edges as rows, sorted and stable.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -9,20 +10,26 @@ use crate::atlas::{Atlas, AtlasSource};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::context::Context;
 use crate::cli::output::Output;
+use crate::cli::{export_hive, output};
 use crate::facts::model::FileFacts;
 use crate::facts::table::Id;
 use crate::graph::edge::EdgeKind;
 use crate::rank::surface;
-use crate::report::json;
+use crate::report::{json, sanitize};
 use crate::scip;
+use crate::session::Session;
 use crate::store::table_file::{TableColumn, TableValues, table_file};
 use crate::tools::{scip_export, show, target_text};
 use crate::view::{FileIdx, SymbolRef, View};
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// What to write
-    table: Table,
+    /// symbols, references, edges or scip; under `--layout`, the folder to write to
+    #[arg(value_name = "TABLE|DIR")]
+    what: PathBuf,
+    /// Write all tables as a folder of Parquet, one partition a repository
+    #[arg(long, value_name = "LAYOUT", conflicts_with_all = ["format", "unproved", "output"])]
+    layout: Option<Layout>,
     /// The form of the rows
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     format: RowFormat,
@@ -47,19 +54,25 @@ enum Table {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Layout {
+    /// `DIR/<table>/repository=<name>/part-0.parquet`
+    Hive,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RowFormat {
     Jsonl,
     Parquet,
 }
 
 /// A row: its values in the order of the table's columns.
-type Row = Vec<Value>;
+pub type Row = Vec<Value>;
 
 /// A column's name and what it holds.
-type Column = (&'static str, Holds);
+pub type Column = (&'static str, Holds);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Holds {
+pub enum Holds {
     Text,
     Int,
     Float,
@@ -67,25 +80,31 @@ enum Holds {
 }
 
 pub fn run(context: &Context, args: &ExportArgs) -> Result<u8> {
-    if args.unproved && args.table != Table::Edges {
+    if args.layout.is_some() {
+        let session = context.session()?;
+        let atlas = at(&session, args)?;
+        let text: String =
+            export_hive::write(&atlas, &args.what)?.iter().map(|(name, n)| format!("{name}: {n} rows\n")).collect();
+        output::print(&text)?;
+        return Ok(0);
+    }
+    let table = table(&args.what)?;
+    if args.unproved && table != Table::Edges {
         return Err(
             Error::new(ErrorKind::Usage, "only edges have unproved rows").hint("`ratlas export edges --unproved`")
         );
     }
-    if args.table == Table::Scip && args.format == RowFormat::Parquet {
+    if table == Table::Scip && args.format == RowFormat::Parquet {
         return Err(Error::new(ErrorKind::Usage, "a SCIP index is no table").hint("`ratlas export scip -o index.scip`"));
     }
     let session = context.session()?;
-    let atlas = match &args.at {
-        Some(revision) => session.at(revision)?,
-        None => session.fresh()?,
-    };
-    let columns = columns(args);
+    let atlas = at(&session, args)?;
+    let columns = columns(table, args.unproved);
     let mut output = match &args.output {
         Some(file) => Output::file(file)?,
         None => Output::stdout(),
     };
-    if args.table == Table::Scip {
+    if table == Table::Scip {
         let index = scip_export::index_of(&atlas, |path| session.read(&atlas, path).ok());
         output.bytes(&scip::index::write(&index))?;
         output.finish()?;
@@ -94,7 +113,7 @@ pub fn run(context: &Context, args: &ExportArgs) -> Result<u8> {
     match args.format {
         RowFormat::Jsonl => {
             let mut failed = None;
-            each_row(&atlas, args, &mut |row| {
+            each_row(&atlas, table, args.unproved, &mut |row| {
                 let line = json::compact_row(columns.iter().map(|(name, _)| *name).zip(&row)) + "\n";
                 match output.text(&line) {
                     Ok(()) => true,
@@ -110,7 +129,7 @@ pub fn run(context: &Context, args: &ExportArgs) -> Result<u8> {
         }
         RowFormat::Parquet => {
             let mut rows = Vec::new();
-            each_row(&atlas, args, &mut |row| {
+            each_row(&atlas, table, args.unproved, &mut |row| {
                 rows.push(row);
                 true
             });
@@ -121,41 +140,30 @@ pub fn run(context: &Context, args: &ExportArgs) -> Result<u8> {
     Ok(0)
 }
 
-fn columns(args: &ExportArgs) -> Vec<Column> {
-    use Holds::{Bool, Float, Int, Text};
-    match args.table {
-        Table::Symbols => vec![
-            ("file", Text),
-            ("qualname", Text),
-            ("name", Text),
-            ("kind", Text),
-            ("start_line", Int),
-            ("end_line", Int),
-            ("signature", Text),
-            ("is_public", Bool),
-        ],
-        Table::References => vec![
-            ("src_file", Text),
-            ("src_qualname", Text),
-            ("kind", Text),
-            ("line", Int),
-            ("column", Int),
-            ("dst_text", Text),
-        ],
+/// The tree to export.
+fn at(session: &Session, args: &ExportArgs) -> Result<Arc<Atlas>> {
+    match &args.at {
+        Some(revision) => session.at(revision),
+        None => session.fresh(),
+    }
+}
+
+fn table(name: &Path) -> Result<Table> {
+    let name = name.to_string_lossy();
+    Table::from_str(&name, false).map_err(|_| {
+        Error::new(ErrorKind::Usage, format!("no table `{}`", sanitize::line(&name, 80)))
+            .hint("tables are symbols, references, edges and scip; `--layout hive DIR` writes all")
+    })
+}
+
+fn columns(table: Table, with_unproved: bool) -> Vec<Column> {
+    match table {
+        Table::Symbols => symbol_columns(),
+        Table::References => reference_columns(),
         Table::Edges => {
-            let mut columns = vec![
-                ("src_file", Text),
-                ("src_qualname", Text),
-                ("dst_file", Text),
-                ("dst_qualname", Text),
-                ("kind", Text),
-                ("line", Int),
-                ("confidence", Float),
-                ("layer", Text),
-                ("strategy", Text),
-            ];
-            if args.unproved {
-                columns.push(("dst_text", Text));
+            let mut columns = edge_columns();
+            if with_unproved {
+                columns.push(("dst_text", Holds::Text));
             }
             columns
         }
@@ -163,10 +171,47 @@ fn columns(args: &ExportArgs) -> Vec<Column> {
     }
 }
 
+/// The columns of [`symbol_row`].
+pub fn symbol_columns() -> Vec<Column> {
+    use Holds::{Bool, Int, Text};
+    vec![
+        ("file", Text),
+        ("qualname", Text),
+        ("name", Text),
+        ("kind", Text),
+        ("start_line", Int),
+        ("end_line", Int),
+        ("signature", Text),
+        ("is_public", Bool),
+    ]
+}
+
+/// The columns of [`reference_rows`].
+pub fn reference_columns() -> Vec<Column> {
+    use Holds::{Int, Text};
+    vec![("src_file", Text), ("src_qualname", Text), ("kind", Text), ("line", Int), ("column", Int), ("dst_text", Text)]
+}
+
+/// The columns of [`edge_row`].
+pub fn edge_columns() -> Vec<Column> {
+    use Holds::{Float, Int, Text};
+    vec![
+        ("src_file", Text),
+        ("src_qualname", Text),
+        ("dst_file", Text),
+        ("dst_qualname", Text),
+        ("kind", Text),
+        ("line", Int),
+        ("confidence", Float),
+        ("layer", Text),
+        ("strategy", Text),
+    ]
+}
+
 /// Gives the rows in order, until `take` wants no more.
-fn each_row(atlas: &Atlas, args: &ExportArgs, take: &mut dyn FnMut(Row) -> bool) {
+fn each_row(atlas: &Atlas, table: Table, with_unproved: bool, take: &mut dyn FnMut(Row) -> bool) {
     let view = &*atlas.view;
-    match args.table {
+    match table {
         Table::Symbols => {
             for file in view.indices() {
                 for row in 0..view.facts(file).symbols.len() {
@@ -187,8 +232,8 @@ fn each_row(atlas: &Atlas, args: &ExportArgs, take: &mut dyn FnMut(Row) -> bool)
         }
         Table::Edges => {
             let edges =
-                atlas.graph.edges.iter().map(|edge| (edge.from, edge.line, edge_row(view, edge, args.unproved)));
-            if !args.unproved {
+                atlas.graph.edges.iter().map(|edge| (edge.from, edge.line, edge_row(view, edge, with_unproved)));
+            if !with_unproved {
                 let _ = edges.map(|(_, _, row)| row).try_for_each(|row| take(row).then_some(()));
                 return;
             }
@@ -202,7 +247,8 @@ fn each_row(atlas: &Atlas, args: &ExportArgs, take: &mut dyn FnMut(Row) -> bool)
     }
 }
 
-fn symbol_row(view: &View, at: SymbolRef) -> Row {
+/// A symbol's row.
+pub fn symbol_row(view: &View, at: SymbolRef) -> Row {
     let facts = view.facts(at.file);
     let symbol = view.symbol(at);
     vec![
@@ -217,7 +263,8 @@ fn symbol_row(view: &View, at: SymbolRef) -> Row {
     ]
 }
 
-fn reference_rows(view: &View, file: FileIdx) -> impl Iterator<Item = Row> {
+/// A file's references, in order.
+pub fn reference_rows(view: &View, file: FileIdx) -> impl Iterator<Item = Row> {
     let facts: &FileFacts = view.facts(file);
     facts.refs.iter().map(move |reference| {
         vec![
@@ -231,7 +278,8 @@ fn reference_rows(view: &View, file: FileIdx) -> impl Iterator<Item = Row> {
     })
 }
 
-fn edge_row(view: &View, edge: &crate::graph::edge::Edge, with_text: bool) -> Row {
+/// An edge's row.
+pub fn edge_row(view: &View, edge: &crate::graph::edge::Edge, with_text: bool) -> Row {
     let mut row = vec![
         view.file(edge.from.file).path.as_str().into(),
         view.qualname(edge.from).into(),
@@ -264,7 +312,8 @@ fn unproved_row(view: &View, open: &crate::graph::edge::Unproved) -> Row {
     ]
 }
 
-fn transpose(columns: &[Column], rows: &[Row]) -> Vec<TableColumn> {
+/// Rows as columns.
+pub fn transpose(columns: &[Column], rows: &[Row]) -> Vec<TableColumn> {
     let column = |at: usize, holds: Holds| match holds {
         Holds::Text => TableValues::Text(rows.iter().map(|row| row[at].as_str().map(str::to_owned)).collect()),
         Holds::Int => TableValues::Int(rows.iter().map(|row| row[at].as_i64()).collect()),

@@ -294,7 +294,7 @@ fn write_arguments(answer: &Answer, runner: RunnerFormat, file: &Path) -> Result
 ///
 /// # Errors
 /// `Config` for anything but `on`, `off` and nothing: a gate must not be misread.
-fn is_off(value: Option<&str>) -> Result<bool> {
+pub(super) fn is_off(value: Option<&str>) -> Result<bool> {
     match value {
         None | Some("" | "on") => Ok(false),
         Some("off") => Ok(true),

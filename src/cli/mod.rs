@@ -4,6 +4,8 @@
 
 mod args;
 mod bench;
+mod ci;
+mod ci_check;
 mod compare;
 mod completions;
 mod config;
@@ -13,17 +15,23 @@ mod demo;
 mod doctor;
 mod explain;
 mod export;
+mod export_hive;
 mod gc;
 mod impact;
 mod index;
 mod init;
 mod man;
 mod output;
+mod pack;
 mod progress;
+mod pull;
+mod push;
 mod query;
+mod remote;
 mod serve;
 mod signals;
 mod status;
+mod upkeep;
 mod verify;
 mod watch;
 
@@ -71,6 +79,11 @@ fn run(context: Context, command: Command) -> Result<u8> {
         Command::Serve(args) => serve::run(context, &args),
         Command::Bench(args) => bench::run(&args),
         Command::Export(args) => export::run(&context, &args),
+        Command::Pull(args) => pull::run(&context, &args),
+        Command::Push(args) => push::run(&context, &args),
+        Command::Pack(args) => pack::run(&context, &args),
+        Command::Remote(args) => upkeep::run(&context, &args),
+        Command::Ci(args) => ci::run(&context, &args),
         Command::Verify(args) => verify::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
         Command::Gc(args) => gc::run(&context, &args),

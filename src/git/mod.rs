@@ -10,6 +10,7 @@ pub mod convert;
 mod folder;
 pub mod folders;
 pub mod history;
+pub mod line;
 pub mod live;
 pub mod log;
 pub mod owners;

@@ -69,8 +69,22 @@ fn stands_for(id: &str, test: &Reported) -> bool {
     is_file && written.iter().any(|text| *text == joined || text.ends_with(&format!(" {joined}")))
 }
 
+/// A test of a report, how long it took, and how it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    pub test: Reported,
+    /// Seconds; 0 where the report says none.
+    pub seconds: f64,
+    pub is_failed: bool,
+}
+
 /// The failed tests of a report, in its order. Text that is no such report holds none.
 pub fn failures(xml: &str) -> Vec<Reported> {
+    cases(xml).into_iter().filter(|case| case.is_failed).map(|case| case.test).collect()
+}
+
+/// The tests of a report, in its order. Text that is no such report holds none.
+pub fn cases(xml: &str) -> Vec<Case> {
     let mut out = Vec::new();
     let mut rest = xml;
     while let Some((_, after)) = rest.split_once("<testcase") {
@@ -78,10 +92,13 @@ pub fn failures(xml: &str) -> Vec<Reported> {
         let (tag, tail) = after.split_at(end);
         let is_closed = tag.ends_with('/');
         let body = if is_closed { "" } else { tail.split("</testcase>").next().unwrap_or("") };
-        if body.contains("<failure") || body.contains("<error") {
-            let value = |name: &str| attribute(tag, name);
-            out.push(Reported { class: value("classname"), name: value("name"), file: value("file") });
-        }
+        let value = |name: &str| attribute(tag, name);
+        let seconds = value("time").parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0).unwrap_or(0.0);
+        out.push(Case {
+            test: Reported { class: value("classname"), name: value("name"), file: value("file") },
+            seconds,
+            is_failed: body.contains("<failure") || body.contains("<error"),
+        });
         rest = tail;
     }
     out
