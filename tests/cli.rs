@@ -287,8 +287,8 @@ fn a_closed_pipe_is_no_panic() {
 fn help_lists_only_what_there_is_and_goes_to_stdout() {
     let scratch = polyglot();
     let help = ok(&scratch, &["--help"]);
-    for absent in ["pull", "push"] {
-        assert!(!help.contains(&format!("  {absent} ")), "{absent}");
+    for command in ["pull", "push", "ci", "watch", "gc"] {
+        assert!(help.contains(&format!("  {command} ")), "{command}");
     }
     for shell in ["bash", "zsh", "fish"] {
         assert!(ok(&scratch, &["completions", shell]).contains("ratlas"));
