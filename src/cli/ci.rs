@@ -524,7 +524,7 @@ fn mark_green(context: &Context, event: &Event) -> Result<u8> {
 
 fn prune(context: &Context) -> Result<u8> {
     let session = context.session()?;
-    let tree = session.tree("HEAD")?;
+    let tree = session.shards_of("HEAD")?;
     let packed = session.shards().keep_only(&tree.keys)?;
     output::print(&format!(
         "kept {}, removed {}\n",

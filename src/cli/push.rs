@@ -98,7 +98,7 @@ pub fn publish(
         None => None,
     };
     let (commits, branch) = session.line(MAX_COMMITS)?;
-    let tree = session.tree("HEAD")?;
+    let tree = session.shards_of("HEAD")?;
     let set = FingerprintSet::of(session.fingerprints().iter().map(|(d, f)| (*d, *f)));
     let publication = Publication {
         commit: &tree.commit,

@@ -40,7 +40,7 @@ impl Session {
     ///
     /// # Errors
     /// `UnknownRevision`, `Git`, `Store`; `NotARepository` without git.
-    pub fn tree(&self, revision: &str) -> Result<TreeShards> {
+    pub fn shards_of(&self, revision: &str) -> Result<TreeShards> {
         let mut state = self.state();
         let commit = history::resolve(&self.repo, revision)?;
         let snapshot = Snapshot::at(&self.repo, &commit)?;
