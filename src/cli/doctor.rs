@@ -50,7 +50,7 @@ pub fn run(context: &Context, args: &DoctorArgs) -> Result<u8> {
     let damaged = atlas.view.files.iter().filter(|file| file.facts.status != Status::Ok).count();
     output::print(&format!("ok: {} indexed, {damaged} parsed in part\n", show::count(atlas.view.files.len(), "file")))?;
     let wrong = verify::differing(&session, &atlas, verify::sample(atlas.view.files.len(), N_SAMPLED))?;
-    wrong.iter().try_for_each(|path| output::print(&format!("differs: {path}\n")))?;
+    wrong.iter().try_for_each(|file| output::print(&format!("differs: {}\n", verify::name(&atlas, *file))))?;
     n_wrong += wrong.len();
     if wrong.is_empty() {
         output::print("ok: sampled shards are what their files give\n")?;
