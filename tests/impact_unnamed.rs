@@ -766,6 +766,35 @@ test('none', () => { g() })
     }
 
     #[test]
+    fn method_of_a_class_that_implements_an_alias() {
+        let source = r#"
+//- package.json
+{"devDependencies":{"vitest":"1"}}
+//- src/queue.ts
+export type Queue = { enqueue: (x: number) => void; size(): number }
+//- src/a.ts
+import type { Queue } from './queue'
+export class A implements Queue {
+  enqueue(x: number): void {
+-|    this.size()
++|    throw new Error()
+  }
+  size() { return 1 }
+}
+//- src/use.ts
+import type { Queue } from './queue'
+export function use(q: Queue) { q.enqueue(1) }
+//- test/use.test.ts
+import { test } from 'vitest'
+import { A } from '../src/a'
+import { use } from '../src/use'
+test('uses', () => { use(new A()) })
+test('none', () => { new A().size() })
+"#;
+        check(source, &["uses"]);
+    }
+
+    #[test]
     fn object_literal_by_key() {
         let source = r#"
 //- package.json

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::facts::model::{ScopeKind, SymbolFlags, SymbolId, SymbolKind};
+use crate::facts::model::{HeritageKind, ScopeKind, SymbolFlags, SymbolId, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::edge::{EdgeKind, Layer, Strategy};
 use crate::graph::link::{Linker, Site};
 use crate::graph::modules::Family;
 use crate::graph::overloads::parameter_names;
 use crate::graph::queries::{Base, Denoted, Query};
+use crate::graph::value::{Set, Value};
 use crate::view::SymbolRef;
 
 impl Linker<'_, '_> {
@@ -23,7 +24,8 @@ impl Linker<'_, '_> {
         if mro.iter().any(|base| !matches!(base, Base::Class(..))) {
             self.link.open_classes.push(class);
         }
-        if mro.len() < 2 {
+        let shapes = self.shapes_of(class);
+        if mro.len() < 2 && shapes.is_empty() {
             return;
         }
         let bases = self.session.bases(Query::Bases(class));
@@ -63,10 +65,30 @@ impl Linker<'_, '_> {
                     }
                 }
             }
+            for shape in &shapes {
+                found.extend(self.session.member(shape, text, self.file).denoted.iter().filter_map(|d| match d {
+                    Denoted::Symbol(to) if *to != member => Some(*to),
+                    _ => None,
+                }));
+            }
             for to in found {
                 self.edge(site, to, EdgeKind::Overrides, Layer::Proved, Strategy::Override);
             }
         }
+    }
+
+    /// The object types that a TypeScript class says it implements, by the name of an alias.
+    fn shapes_of(&mut self, class: SymbolRef) -> Vec<Value> {
+        let facts = self.view.facts(class.file);
+        if Family::of(facts.dialect) != Family::Ecma {
+            return Vec::new();
+        }
+        let place = self.session.place_of(class);
+        let rows = facts.heritage.iter().filter(|row| row.owner == class.symbol);
+        let types = rows.filter(|row| matches!(row.kind, HeritageKind::Extends | HeritageKind::Implements));
+        let sets: Vec<Set> = types.map(|row| self.session.type_value(row.ty, place)).collect();
+        let values = sets.iter().flat_map(|set| set.values().iter());
+        values.filter(|value| matches!(value, Value::Shape(..))).cloned().collect()
     }
 }
 
