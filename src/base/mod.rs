@@ -8,3 +8,4 @@ pub mod id;
 pub mod parallel;
 pub mod path;
 pub mod reads;
+pub mod xml;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::base::xml::{attribute, tag_end};
 use crate::coverage::{Coverage, Draft};
 
 /// Reads a report. Of several sessions at once nothing tells whose a line is.
@@ -45,25 +46,4 @@ pub(super) fn read(text: &str) -> Result<Coverage, &'static str> {
         draft.lines(&session, &file).add(line);
     }
     Ok(draft.finish())
-}
-
-/// Where a tag ends: at the first `>` outside of quotes.
-fn tag_end(text: &str) -> usize {
-    let mut quote = None;
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (None, '"' | '\'') => quote = Some(c),
-            (Some(open), c) if open == c => quote = None,
-            (None, '>') => return at,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-fn attribute(tag: &str, name: &str) -> String {
-    let start = format!(" {name}=\"");
-    let value = tag.split_once(start.as_str()).and_then(|(_, after)| after.split('"').next()).unwrap_or("");
-    let texts = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    texts.iter().fold(value.to_string(), |text, (from, to)| text.replace(from, to))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::base::xml::{attribute, tag_end};
 use crate::impact::answer::Answer;
 
 /// A test of a report.
@@ -102,32 +103,6 @@ pub fn cases(xml: &str) -> Vec<Case> {
         rest = tail;
     }
     out
-}
-
-/// Where a tag ends: at the first `>` outside of quotes.
-fn tag_end(text: &str) -> usize {
-    let mut quote = None;
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (None, '"' | '\'') => quote = Some(c),
-            (Some(open), c) if open == c => quote = None,
-            (None, '>') => return at,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-fn attribute(tag: &str, name: &str) -> String {
-    for quote in ['"', '\''] {
-        let start = format!(" {name}={quote}");
-        if let Some((_, after)) = tag.split_once(start.as_str()) {
-            let value = after.split(quote).next().unwrap_or("");
-            let texts = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-            return texts.iter().fold(value.to_string(), |text, (from, to)| text.replace(from, to));
-        }
-    }
-    String::new()
 }
 
 #[cfg(test)]
