@@ -92,6 +92,13 @@ pub struct Churn {
     pub last_seconds: i64,
 }
 
+/// What is wrong when commits or trees of a history cannot be read.
+pub(super) fn unread(revision: &str, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
+    Error::new(ErrorKind::Git, format!("cannot read the history of `{revision}`"))
+        .hint("`git fsck` says what is missing")
+        .source(source)
+}
+
 /// Counts the changes of each path over the last `max_commits` of a line of first parents.
 ///
 /// Sorted by path; paths that are gone are in it too, renames are not followed. A merge counts as
@@ -101,11 +108,7 @@ pub struct Churn {
 /// # Errors
 /// As [`resolve`]; `Git` for trees that cannot be read.
 pub fn churn(repo: &Repo, revision: &str, max_commits: usize) -> Result<BTreeMap<RepoPath, Churn>> {
-    let unread = |source: Box<dyn std::error::Error + Send + Sync>| {
-        Error::new(ErrorKind::Git, format!("cannot read the history of `{revision}`"))
-            .hint("`git fsck` says what is missing")
-            .source(source)
-    };
+    let unread = |source| unread(revision, source);
     let broken = |source: gix::Error| unread(Box::new(source));
     let start = resolve(repo, revision)?;
     let mut local = repo.local()?;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::path::RepoPath;
-use crate::git::history::{changed_files, resolve};
+use crate::git::history::{changed_files, resolve, unread};
 use crate::git::repo::Repo;
 
 /// How many commits rankings look at: some months of a busy repository, and a few milliseconds
@@ -68,11 +68,7 @@ impl Log {
 /// # Errors
 /// As [`resolve`]; `Git` for trees that cannot be read.
 pub fn log(repo: &Repo, revision: &str, max_commits: usize) -> Result<Log> {
-    let unread = |source: Box<dyn std::error::Error + Send + Sync>| {
-        Error::new(ErrorKind::Git, format!("cannot read the history of `{revision}`"))
-            .hint("`git fsck` says what is missing")
-            .source(source)
-    };
+    let unread = |source| unread(revision, source);
     let broken = |source: gix::Error| unread(Box::new(source));
     let start = resolve(repo, revision)?;
     let mut local = repo.local()?;

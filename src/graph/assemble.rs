@@ -52,14 +52,10 @@ pub fn guess_some<'l>(
     let mut file_graph = None;
     for file in files {
         guessed[file.0 as usize] = guess(shared, *file, link(*file), || {
-            let file_graph = file_graph.get_or_insert_with(|| FileGraph::new(guessed_len(shared), uses));
+            let file_graph = file_graph.get_or_insert_with(|| FileGraph::new(shared.names.view.files.len(), uses));
             Cow::Owned(file_graph.closure_of_uses([*file]))
         });
     }
-}
-
-fn guessed_len(shared: &Shared<'_>) -> usize {
-    shared.names.view.files.len()
 }
 
 fn guess<'c>(

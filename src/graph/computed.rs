@@ -253,13 +253,7 @@ impl Linker<'_, '_> {
                 | Value::ExternalInstance(..) => None,
             };
             if of.is_some() {
-                self.link.computed.push(Computed {
-                    of,
-                    name: None,
-                    from: site.from,
-                    line: site.line,
-                    test_block: site.test_block,
-                });
+                self.push_computed(of, site);
             }
         }
         if set.is_unknown() && holds == Holds::Any {
@@ -269,14 +263,12 @@ impl Linker<'_, '_> {
 
     /// Keeps an access to a symbol of this file, or to what is not known.
     fn keep_computed(&mut self, of: Option<SymbolId>, site: Site) {
-        let of = of.map(|symbol| SymbolRef { file: self.file, symbol });
-        self.link.computed.push(Computed {
-            of,
-            name: None,
-            from: site.from,
-            line: site.line,
-            test_block: site.test_block,
-        });
+        self.push_computed(of.map(|symbol| SymbolRef { file: self.file, symbol }), site);
+    }
+
+    fn push_computed(&mut self, of: Option<SymbolRef>, site: Site) {
+        let Site { from, line, test_block, .. } = site;
+        self.link.computed.push(Computed { of, name: None, from, line, test_block });
     }
 }
 
