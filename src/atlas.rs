@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::lazy::Lazy;
 use crate::base::path::RepoPath;
 use crate::extract::redact::Redactor;
 use crate::facts::model::FileFacts;
@@ -15,7 +16,8 @@ use crate::view::View;
 #[derive(Debug)]
 pub struct Atlas {
     pub view: Arc<View>,
-    pub graph: Arc<Graph>,
+    /// There from the start, or read when first asked for.
+    pub graph: Lazy<Graph>,
     pub header: Header,
 }
 

@@ -39,6 +39,21 @@ const OPERATORS: [&str; 20] = [
     ">>",
 ];
 
+/// What shapes a linked graph, the figures of a view, its ranks, and notes on it, beside facts.
+const LINKER: [&str; 11] = [
+    "src/base",
+    "src/extract/screen.rs",
+    "src/facts",
+    "src/graph",
+    "src/impact",
+    "src/index",
+    "src/kept",
+    "src/lang",
+    "src/rank",
+    "src/scip",
+    "src/view",
+];
+
 fn main() {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("because cargo sets it"));
     for watched in ["Cargo.lock", "src/base", "src/extract", "src/facts", "src/lang", "src/store/schema.rs"] {
@@ -47,6 +62,8 @@ fn main() {
     for (language, variable, grammars) in LANGUAGES {
         println!("cargo:rustc-env={variable}={}", language_digest(&root, language, grammars));
     }
+    LINKER.iter().for_each(|watched| println!("cargo:rerun-if-changed={watched}"));
+    println!("cargo:rustc-env=RATLAS_LINKER={}", linker_digest(&root));
 }
 
 /// The digest of a language, in hex: its sources by path, then the versions of its parsers.
@@ -63,6 +80,23 @@ pub fn language_digest(root: &Path, language: &str, grammars: &[&str]) -> String
     let lock = fs::read_to_string(root.join("Cargo.lock")).unwrap_or_default();
     for grammar in ["tree-sitter"].iter().chain(grammars) {
         hasher.update(format!("{grammar} {}\n", locked_version(&lock, grammar)).as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// The digest of what links, in hex: its sources as they are. What is kept under it is this
+/// machine's own, so that a comment may count.
+pub fn linker_digest(root: &Path) -> String {
+    let mut files = Vec::new();
+    LINKER.iter().for_each(|name| all_files(root, Path::new(name), &mut files));
+    files.sort();
+    let mut hasher = blake3::Hasher::new();
+    for name in files {
+        let source = fs::read(root.join(&name)).unwrap_or_default();
+        for part in [name.as_bytes(), &source] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
     }
     hasher.finalize().to_hex().to_string()
 }
@@ -85,11 +119,17 @@ pub fn hashed_files(root: &Path, language: &str) -> Vec<String> {
 }
 
 fn rust_files(root: &Path, at: &Path, files: &mut Vec<String>) {
+    let mut all = Vec::new();
+    all_files(root, at, &mut all);
+    files.extend(all.into_iter().filter(|name| name.ends_with(".rs")));
+}
+
+fn all_files(root: &Path, at: &Path, files: &mut Vec<String>) {
     if root.join(at).is_dir() {
         for entry in fs::read_dir(root.join(at)).into_iter().flatten().flatten() {
-            rust_files(root, &at.join(entry.file_name()), files);
+            all_files(root, &at.join(entry.file_name()), files);
         }
-    } else if at.extension().is_some_and(|e| e == "rs") {
+    } else {
         files.push(at.to_string_lossy().replace('\\', "/"));
     }
 }

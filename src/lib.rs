@@ -15,6 +15,7 @@ pub mod graph;
 pub mod harness;
 pub mod impact;
 pub mod index;
+pub mod kept;
 pub mod lang;
 pub mod mcp;
 pub mod rank;

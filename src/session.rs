@@ -3,6 +3,7 @@
 //! Each question takes a snapshot first; what has not changed since the last one costs a look
 //! at the disk and nothing else.
 
+mod keep;
 mod tree;
 mod upkeep;
 
@@ -15,6 +16,7 @@ use crate::atlas::{Atlas, AtlasSource, Header, StoreFigures};
 use crate::base::dialect::Dialect;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::Digest;
+use crate::base::lazy::Lazy;
 use crate::base::path::RepoPath;
 use crate::extract::fingerprint::fingerprint_with;
 use crate::extract::redact::Redactor;
@@ -33,6 +35,7 @@ use crate::index::compiler::{self, Placing};
 use crate::index::select::{SelectOptions, Selector};
 use crate::scip::index::{self, Index, MAX_BYTES};
 use crate::scip::program::Program;
+use crate::store::flat::Flats;
 use crate::store::objects::Store;
 use crate::view::{View, ViewFile};
 
@@ -52,12 +55,13 @@ pub struct SessionOptions {
 
 /// A repository that is being asked about.
 pub struct Session {
-    repo: Repo,
-    selector: Selector,
+    repo: Arc<Repo>,
+    selector: Arc<Selector>,
     select: SelectOptions,
-    store: Store,
-    fingerprints: Fingerprints,
-    redactor: Redactor,
+    store: Arc<Store>,
+    flats: Arc<Flats>,
+    fingerprints: Arc<Fingerprints>,
+    redactor: Arc<Redactor>,
     scip: Vec<PathBuf>,
     jobs: usize,
     state: Mutex<State>,
@@ -135,12 +139,13 @@ impl Session {
         let redactor = Redactor::new(patterns)?;
         let fingerprints = Dialect::ALL.into_iter().map(|d| (d, fingerprint_with(d, patterns))).collect();
         let session = Session {
-            repo,
-            selector,
+            repo: Arc::new(repo),
+            selector: Arc::new(selector),
             select: options.select.clone(),
-            store,
-            fingerprints,
-            redactor,
+            flats: Arc::new(Flats::open(&store)),
+            store: Arc::new(store),
+            fingerprints: Arc::new(fingerprints),
+            redactor: Arc::new(redactor),
             scip: options.scip.clone(),
             jobs,
             state: Mutex::default(),
@@ -237,6 +242,7 @@ impl Session {
             repo: &self.repo,
             selector: &self.selector,
             store: &self.store,
+            flats: &self.flats,
             fingerprints: &self.fingerprints,
             redactor: &self.redactor,
             jobs: self.jobs,
@@ -383,18 +389,27 @@ impl Session {
         if let Some((_, atlas)) = state.trees.iter().find(|kept| same(kept)) {
             return Ok(Arc::clone(atlas));
         }
-        let mut built = self.builder().build(&snapshot, &mut state.memory, Missing::Extract)?;
-        self.lay_programs(state, &mut built.view);
-        let known = known_graph(state, &snapshot);
-        let atlas = self.atlas(&snapshot, built.view, known);
+        let atlas = match self.kept(state, &snapshot) {
+            Some(atlas) => atlas,
+            None => {
+                let mut built = self.builder().build(&snapshot, &mut state.memory, Missing::Extract)?;
+                self.lay_programs(state, &mut built.view);
+                let known = known_graph(state, &snapshot);
+                let atlas = self.atlas(&snapshot, built.view, known);
+                if !built.is_torn {
+                    self.keep(state, &snapshot, &atlas);
+                }
+                atlas
+            }
+        };
         state.trees.push_front((Arc::new(snapshot), Arc::clone(&atlas)));
         state.trees.truncate(MAX_TREES);
         Ok(atlas)
     }
 
     /// Links a view.
-    fn atlas(&self, snapshot: &Snapshot, view: View, known: Option<Arc<Graph>>) -> Arc<Atlas> {
-        let graph = known.unwrap_or_else(|| Arc::new(self.link(&view)));
+    fn atlas(&self, snapshot: &Snapshot, view: View, known: Option<Lazy<Graph>>) -> Arc<Atlas> {
+        let graph = known.unwrap_or_else(|| Arc::new(self.link(&view)).into());
         Arc::new(Atlas { view: Arc::new(view), graph, header: self.header(snapshot) })
     }
 
@@ -417,7 +432,7 @@ impl Session {
         });
         let graph = Arc::clone(&linked.graph);
         state.linked = Some(linked);
-        Arc::new(Atlas { view, graph, header: self.header(snapshot) })
+        Arc::new(Atlas { view, graph: graph.into(), header: self.header(snapshot) })
     }
 
     /// Links a view on as many threads as asked for.
@@ -472,6 +487,11 @@ impl AtlasSource for Session {
         {
             return Ok(Arc::clone(atlas));
         }
+        if let Some(atlas) = self.kept(&mut state, &snapshot) {
+            self.save_stats(&mut state);
+            state.fresh = Some((snapshot, Arc::clone(&atlas)));
+            return Ok(atlas);
+        }
         let (snapshot, mut view, is_torn) = self.view_of(&mut state, snapshot)?;
         self.take_configured(&mut state, &snapshot, &view);
         self.lay_programs(&mut state, &mut view);
@@ -482,6 +502,7 @@ impl AtlasSource for Session {
             known => self.atlas(&snapshot, view, known),
         };
         if !is_torn {
+            self.keep(&state, &snapshot, &atlas);
             state.fresh = Some((snapshot, Arc::clone(&atlas)));
         }
         Ok(atlas)
@@ -555,7 +576,7 @@ impl AtlasSource for Session {
         let mut header = self.header(&snapshot);
         header.n_pending = built.counts.pending;
         let graph = Arc::new(self.link(&built.view));
-        let atlas = Arc::new(Atlas { view: Arc::new(built.view), graph, header });
+        let atlas = Arc::new(Atlas { view: Arc::new(built.view), graph: graph.into(), header });
         *self.stale() = Some((snapshot, Arc::clone(&atlas)));
         Ok(atlas)
     }
@@ -666,11 +687,11 @@ fn changeset(n_parsed: usize) -> BTreeMap<String, f64> {
 }
 
 /// The graph of an equal tree: what is dirty does not matter to it.
-fn known_graph(state: &State, snapshot: &Snapshot) -> Option<Arc<Graph>> {
+fn known_graph(state: &State, snapshot: &Snapshot) -> Option<Lazy<Graph>> {
     let digest = snapshot.digest();
     let fresh = state.fresh.iter().map(|(kept, atlas)| (kept, atlas));
     let trees = state.trees.iter().map(|(kept, atlas)| (&**kept, atlas));
-    fresh.chain(trees).find(|(kept, _)| kept.digest() == digest).map(|(_, atlas)| Arc::clone(&atlas.graph))
+    fresh.chain(trees).find(|(kept, _)| kept.digest() == digest).map(|(_, atlas)| atlas.graph.clone())
 }
 
 /// Opens the store where `RATLAS_STORE` or the options place it, else below the user's cache folder,

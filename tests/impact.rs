@@ -61,7 +61,7 @@ fn atlas(tree: &Tree) -> Atlas {
         }
         match Dialect::of_file_name(path.file_name()) {
             Some(dialect) => {
-                let facts = Arc::new(extract(dialect, content.as_bytes()));
+                let facts = Arc::new(extract(dialect, content.as_bytes())).into();
                 view.files.push(ViewFile { path, blob, dialect, facts, dirty: false });
             }
             None => view.others.push(OtherFile { path, blob, dirty: false, reason: SkipReason::Language }),
@@ -69,7 +69,7 @@ fn atlas(tree: &Tree) -> Atlas {
     }
     let graph = link(&view);
     let header = Header { repository: "shop".into(), ..Header::default() };
-    Atlas { view: Arc::new(view), graph: Arc::new(graph), header }
+    Atlas { view: Arc::new(view), graph: Arc::new(graph).into(), header }
 }
 
 pub fn answer_with(source: &str, options: &Options) -> Answer {
@@ -928,7 +928,7 @@ import a
         let mut view = View::clone(&atlas.view);
         let big = view.files.pop().expect("the last path");
         view.others.push(OtherFile { path: big.path, blob: big.blob, dirty: false, reason: SkipReason::TooLarge });
-        atlas.graph = Arc::new(link(&view));
+        atlas.graph = Arc::new(link(&view)).into();
         atlas.view = Arc::new(view);
         atlas
     };

@@ -58,7 +58,7 @@ pub fn view_of(files: &[(String, String, bool)]) -> View {
         }
         let dialect = Dialect::of_file_name(path.file_name()).expect("because fixtures hold sources");
         view.files.push(ViewFile {
-            facts: Arc::new(extract(dialect, content.as_bytes())),
+            facts: Arc::new(extract(dialect, content.as_bytes())).into(),
             blob: BlobId::from_bytes(&[0; 20]).expect("because 20 bytes are an id"),
             path,
             dialect,

@@ -25,6 +25,7 @@ mod impact_runners;
 mod impact_unnamed;
 mod index;
 mod java_hashes;
+mod kept;
 mod killed;
 mod link;
 mod mcp;

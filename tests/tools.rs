@@ -47,7 +47,7 @@ pub fn desk(files: &[(&str, &str)]) -> Desk {
         let blob = BlobId::from_bytes(&Digest::of(text.as_bytes()).0).unwrap();
         match Dialect::of_file_name(repo_path.file_name()) {
             Some(dialect) => {
-                let facts = Arc::new(extract(dialect, text.as_bytes()));
+                let facts = Arc::new(extract(dialect, text.as_bytes())).into();
                 view.files.push(ViewFile { path: repo_path, blob, dialect, facts, dirty: false });
             }
             None => {
@@ -60,7 +60,7 @@ pub fn desk(files: &[(&str, &str)]) -> Desk {
     view.others.sort_by(|a, b| a.path.cmp(&b.path));
     let graph = link(&view);
     let header = Header { repository: "memory".into(), commit: None, n_dirty: 0, n_pending: 0 };
-    let atlas = Arc::new(Atlas { view: Arc::new(view), graph: Arc::new(graph), header });
+    let atlas = Arc::new(Atlas { view: Arc::new(view), graph: Arc::new(graph).into(), header });
     Desk::new(Arc::new(Memory { atlas, bytes }), Options::default())
 }
 
@@ -350,7 +350,7 @@ impl AtlasSource for Growing {
     fn indexed(&self) -> Result<Arc<Atlas>> {
         let whole = self.0.fresh()?;
         let header = Header { n_pending: 3, ..whole.header.clone() };
-        Ok(Arc::new(Atlas { view: Arc::clone(&whole.view), graph: Arc::clone(&whole.graph), header }))
+        Ok(Arc::new(Atlas { view: Arc::clone(&whole.view), graph: whole.graph.clone(), header }))
     }
     fn at(&self, revision: &str) -> Result<Arc<Atlas>> {
         self.0.at(revision)

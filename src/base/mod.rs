@@ -5,6 +5,7 @@
 pub mod dialect;
 pub mod error;
 pub mod id;
+pub mod lazy;
 pub mod parallel;
 pub mod path;
 pub mod reads;

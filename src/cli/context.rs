@@ -172,7 +172,9 @@ impl Context {
     /// # Errors
     /// As [`Context::session`].
     pub fn source(&self) -> Result<Arc<dyn AtlasSource + Send + Sync>> {
-        Ok(Arc::new(self.session()?))
+        let session = self.session()?;
+        session.keep_tokens();
+        Ok(Arc::new(session))
     }
 }
 

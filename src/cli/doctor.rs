@@ -47,7 +47,7 @@ pub fn run(context: &Context, args: &DoctorArgs) -> Result<u8> {
         n => format!("ok: store, {} bytes; {} still to be indexed\n", peek.store_bytes, show::count(n, "file")),
     })?;
     let atlas = session.fresh()?;
-    let damaged = atlas.view.files.iter().filter(|file| file.facts.status != Status::Ok).count();
+    let damaged = atlas.view.indices().filter(|file| atlas.view.status(*file) != Status::Ok).count();
     output::print(&format!("ok: {} indexed, {damaged} parsed in part\n", show::count(atlas.view.files.len(), "file")))?;
     let wrong = verify::differing(&session, &atlas, verify::sample(atlas.view.files.len(), N_SAMPLED))?;
     wrong.iter().try_for_each(|file| output::print(&format!("differs: {}\n", verify::name(&atlas, *file))))?;

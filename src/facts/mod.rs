@@ -4,6 +4,7 @@
 
 pub mod build;
 pub mod canonical;
+pub mod decode;
 pub mod delta;
 pub mod dump;
 pub mod model;

@@ -109,7 +109,7 @@ impl Change {
             };
             is_old[new.0 as usize] = true;
             let (a, b) = (&was.files[old.0 as usize].facts, &view.files[new.0 as usize].facts);
-            if !Arc::ptr_eq(a, b) && a != b {
+            if a != b {
                 change.changed.push((old, new));
             }
         }

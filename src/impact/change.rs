@@ -4,6 +4,7 @@
 //! of `seeds`, `reach` and `policy`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::base::path::RepoPath;
 use crate::facts::delta::{Changes, FileDelta, SymbolDelta, compare, delta};
@@ -131,7 +132,7 @@ pub fn change(base: &View, head: &View) -> TreeChange {
             (None, Some(_), Some(_)) => FileStatus::Modified,
         };
         let facts = |view: &'_ View, content: Option<Content>| match content {
-            Some(Content::Code(idx)) => Some(view.file(idx).facts.clone()),
+            Some(Content::Code(idx)) => Some(Arc::clone(view.file(idx).facts.shared())),
             _ => None,
         };
         let delta = delta(facts(base, old).as_deref(), facts(head, *new).as_deref());

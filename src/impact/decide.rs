@@ -14,14 +14,14 @@ use crate::impact::answer::*;
 use crate::impact::change::{FileStatus, TreeChange, change};
 use crate::impact::closure::Closure;
 use crate::impact::declared;
-use crate::impact::fixtures;
-use crate::impact::may_import::{self, may_imports};
+use crate::impact::may_import;
 use crate::impact::policy::{Options, Policy, ReasonCode};
 use crate::impact::reach::{CERTAIN, Seed};
 use crate::impact::seeds::{Origin, SeedOptions, Side, label, origins};
 use crate::impact::space::{Node, Space};
 use crate::impact::step::Steps;
-use crate::impact::tests::{Packages, Tests, tests};
+use crate::impact::tests::{Packages, Tests};
+use crate::impact::walked::Walked;
 use crate::lang::testing::is_named_as_test;
 use crate::view::{FileIdx, SkipReason, SymbolRef};
 
@@ -47,18 +47,13 @@ impl<'a> Ground<'a> {
     fn new(atlas: &'a Atlas, options: &Options) -> Self {
         let (view, graph) = (&*atlas.view, &*atlas.graph);
         let space = Space::new(view);
-        let tests = tests(view, graph, &space);
-        let may_imports = if options.policy == Policy::Precise { Vec::new() } else { may_imports(view, graph) };
+        let Walked { tests, may_imports, implied, declared } = Walked::of(atlas, &space);
+        let may_imports = if options.policy == Policy::Precise { Vec::new() } else { may_imports };
         let mut uses = graph.file_uses.clone();
         uses.extend(may_import::uses(&may_imports));
-        let declared = declared::links(view, &tests.files);
         uses.extend(declared::uses(&declared));
         uses.sort_unstable();
         let closure = Closure::new(view.files.len(), &uses, &tests.files);
-        let mut implied = fixtures::users(view, &space, &tests.files);
-        for link in &declared {
-            implied.entry(link.to).or_default().push((space.symbol(link.from), 0));
-        }
         let steps = Steps::new(view, graph, options.policy.follow(), implied, &may_imports, &uses, &tests.files);
         Ground { atlas, tests, closure, steps }
     }

@@ -56,8 +56,7 @@ pub fn importers(change: &DependencyChange, sides: &[Side<'_>]) -> Vec<Importers
 fn imported_by(side: Side<'_>, ecosystem: Ecosystem) -> BTreeMap<String, BTreeSet<FileIdx>> {
     let mut out: BTreeMap<String, BTreeSet<FileIdx>> = BTreeMap::new();
     for file in side.view.indices() {
-        let facts = side.view.facts(file);
-        let language = match facts.dialect.language() {
+        let language = match side.view.file(file).dialect.language() {
             LanguageName::Python => Ecosystem::PyPi,
             LanguageName::TypeScript | LanguageName::JavaScript => Ecosystem::Npm,
             LanguageName::Java => Ecosystem::Maven,
@@ -65,6 +64,7 @@ fn imported_by(side: Side<'_>, ecosystem: Ecosystem) -> BTreeMap<String, BTreeSe
         if language != ecosystem {
             continue;
         }
+        let facts = side.view.facts(file);
         let rows = facts.imports.iter().filter(|row| row.level == 0).filter_map(|row| row.module);
         let exported = facts.exports.iter().filter_map(|row| row.module);
         // Plugins and applications are named in strings: `INSTALLED_APPS`, `require.resolve`.

@@ -19,10 +19,10 @@ pub fn users(view: &View, space: &Space, test_files: &[FileIdx]) -> BTreeMap<Sym
     let mut fixtures: Vec<(SymbolRef, &Decorator)> = Vec::new();
     let mut askers: BTreeMap<&str, Vec<(FileIdx, u32, u32)>> = BTreeMap::new();
     for file in view.indices() {
-        let facts = view.facts(file);
-        if facts.dialect != Dialect::Py {
+        if view.file(file).dialect != Dialect::Py {
             continue;
         }
+        let facts = view.facts(file);
         let is_asking = test_files.binary_search(&file).is_ok() || has_fixtures(facts);
         if !is_asking {
             continue;

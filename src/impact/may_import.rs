@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::base::dialect::LanguageName;
+use crate::base::dialect::{Dialect, LanguageName};
 use crate::base::path::RepoPath;
 use crate::graph::edge::{EdgeKind, FileUse, Graph};
 use crate::view::{FileIdx, SymbolRef, View};
@@ -29,7 +29,7 @@ pub fn may_imports(view: &View, graph: &Graph) -> Vec<MayImport> {
     let mut by_tail: BTreeMap<String, Vec<FileIdx>> = BTreeMap::new();
     for file in view.indices() {
         let path = &view.file(file).path;
-        match view.facts(file).dialect.language() {
+        match view.file(file).dialect.language() {
             LanguageName::Python => {
                 if let Some(root) = python_root(view, path) {
                     by_root.entry(root).or_default().push(file);
@@ -46,7 +46,8 @@ pub fn may_imports(view: &View, graph: &Graph) -> Vec<MayImport> {
     }
     let known = packages(view);
     let mut out = BTreeSet::new();
-    for file in view.indices() {
+    // What Java imports is told by packages, whatever folder they lie in.
+    for file in view.indices().filter(|file| view.file(*file).dialect != Dialect::Java) {
         let facts = view.facts(file);
         for row in &facts.imports {
             let Some(module) = row.module.map(|name| facts.name(name)).filter(|_| row.level == 0) else { continue };

@@ -37,3 +37,4 @@ pub mod space;
 pub mod step;
 pub mod tests;
 pub mod text;
+mod walked;

@@ -1,5 +1,6 @@
 //! From a change to the nodes where reach starts, in the head's graph and in the base's.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -8,7 +9,7 @@ use crate::base::path::RepoPath;
 use crate::facts::delta::{Changes, plain_qualname};
 use crate::facts::model::*;
 use crate::facts::table::Id;
-use crate::graph::edge::{EdgeKind, Graph, Layer};
+use crate::graph::edge::{Edge, EdgeKind, Graph, Layer};
 use crate::impact::change::{FileChange, TreeChange};
 use crate::impact::reach::Seed;
 use crate::impact::space::{Node, Space};
@@ -69,7 +70,7 @@ pub fn origins(change: &TreeChange, base: Side<'_>, head: Side<'_>, options: See
         }
         out.push(origin);
     }
-    let known = imported_packages(base.view);
+    let known = Imported { view: base.view, packages: OnceCell::new() };
     for file in &change.files {
         blocks(file, base, head, &mut out);
         imports(file, base, head, &known, &mut out);
@@ -142,7 +143,7 @@ fn blocks(file: &FileChange, base: Side<'_>, head: Side<'_>, out: &mut Vec<Origi
 /// A changed import changes what uses the imported name in its file. One that nothing uses is
 /// there for what it runs: the module counts when other files of the repository are loaded now,
 /// or when an import was added that may fail, since it leads to none of them.
-fn imports(file: &FileChange, base: Side<'_>, head: Side<'_>, known: &HashSet<&str>, out: &mut Vec<Origin>) {
+fn imports(file: &FileChange, base: Side<'_>, head: Side<'_>, known: &Imported<'_>, out: &mut Vec<Origin>) {
     let rows = &file.delta.imports;
     let (head_file, base_file) = (file.head_file(), file.base_file());
     // Added and removed files count as a whole already.
@@ -208,12 +209,23 @@ fn leads_inside(side: Side<'_>, file: FileIdx, row: &Import) -> bool {
     side.graph.edges_from(module).iter().any(|e| e.kind == EdgeKind::Imports && is_its(e.line))
 }
 
-/// The first names of all modules that a tree imports absolutely. O(imports).
-fn imported_packages(view: &View) -> HashSet<&str> {
-    let rows = view.files.iter().flat_map(|file| file.facts.imports.iter().map(move |row| (&file.facts, row)));
-    rows.filter(|(_, row)| row.level == 0)
-        .filter_map(|(facts, row)| row.module.map(|module| first_name(facts.name(module))))
-        .collect()
+/// The first names of all modules that a tree imports absolutely, gathered when one is asked for.
+struct Imported<'a> {
+    view: &'a View,
+    packages: OnceCell<HashSet<&'a str>>,
+}
+
+impl<'a> Imported<'a> {
+    fn has(&self, module: &str) -> bool {
+        self.packages.get_or_init(|| Self::packages(self.view)).contains(first_name(module))
+    }
+
+    fn packages(view: &'a View) -> HashSet<&'a str> {
+        let rows = view.files.iter().flat_map(|file| file.facts.imports.iter().map(move |row| (&*file.facts, row)));
+        rows.filter(|(_, row)| row.level == 0)
+            .filter_map(|(facts, row)| row.module.map(|module| first_name(facts.name(module))))
+            .collect()
+    }
 }
 
 fn first_name(module: &str) -> &str {
@@ -222,9 +234,9 @@ fn first_name(module: &str) -> &str {
 
 /// Whether nothing in the base tree imports from the package that `row` names, so that it may
 /// not be there; a relative import that leads nowhere always counts.
-fn is_new_module(known: &HashSet<&str>, facts: &FileFacts, row: &Import) -> bool {
+fn is_new_module(known: &Imported<'_>, facts: &FileFacts, row: &Import) -> bool {
     let Some(module) = row.module.map(|name| facts.name(name)) else { return row.level > 0 };
-    row.level > 0 || module.starts_with('.') || !known.contains(first_name(module))
+    row.level > 0 || module.starts_with('.') || !known.has(module)
 }
 
 /// Whether a module's own code makes calls at all.
@@ -291,17 +303,18 @@ fn resolves_otherwise(change: &TreeChange, base: Side<'_>, head: Side<'_>) -> Ve
             key(base.view, at, change.renames.get(path).unwrap_or(path))
         }
     };
-    let old = targets(base, base_key);
-    let new = targets(head, head_key);
+    let unlike = Unlike::of(base, head, |old, new| base_key(old) == head_key(new));
+    let old = targets(base, &unlike.base, base_key);
+    let new = targets(head, &unlike.head, head_key);
     let changed: BTreeSet<SymbolRef> = change.symbols.iter().filter_map(|row| row.head).collect();
     let mut out = Vec::new();
     let mut known: HashMap<u64, ()> = HashMap::new();
-    for file in base.view.indices() {
+    for file in base.view.indices().filter(|file| unlike.base[file.0 as usize]) {
         for at in 0..base.view.facts(file).symbols.len() {
             known.insert(base_key(SymbolRef { file, symbol: SymbolId::new(at) }), ());
         }
     }
-    for file in head.view.indices() {
+    for file in head.view.indices().filter(|file| unlike.head[file.0 as usize]) {
         for row in 0..head.view.facts(file).symbols.len() {
             let at = SymbolRef { file, symbol: SymbolId::new(row) };
             if changed.contains(&at) {
@@ -323,24 +336,79 @@ fn resolves_otherwise(change: &TreeChange, base: Side<'_>, head: Side<'_>) -> Ve
     out
 }
 
-/// What the references of each owner mean: hashes of targets and of unproved names.
-fn targets(side: Side<'_>, key: impl Fn(SymbolRef) -> u64) -> HashMap<u64, BTreeSet<u64>> {
+/// Which files of two trees are not the same file whose references lead, one by one, to what they
+/// led to before: only those can hold an owner that resolves otherwise.
+struct Unlike {
+    base: Vec<bool>,
+    head: Vec<bool>,
+}
+
+impl Unlike {
+    /// `is_same`: whether a symbol of the base and one of the head are one.
+    fn of(base: Side<'_>, head: Side<'_>, is_same: impl Fn(SymbolRef, SymbolRef) -> bool) -> Self {
+        let mut unlike = Unlike { base: vec![true; base.view.files.len()], head: vec![true; head.view.files.len()] };
+        // For each file of the base the same one of the head: its path, bytes and dialect are equal.
+        let twins: Vec<Option<FileIdx>> = base
+            .view
+            .files
+            .iter()
+            .map(|file| {
+                let twin = head.view.find(file.path.as_str())?;
+                let other = head.view.file(twin);
+                (other.blob == file.blob && other.dialect == file.dialect).then_some(twin)
+            })
+            .collect();
+        for (file, twin) in base.view.indices().zip(&twins) {
+            let Some(twin) = *twin else { continue };
+            let leads_alike = |(old, new): (&Edge, &Edge)| {
+                old.from.symbol == new.from.symbol
+                    && old.kind == new.kind
+                    && ((twins[old.to.file.0 as usize] == Some(new.to.file) && old.to.symbol == new.to.symbol)
+                        || is_same(old.to, new.to))
+            };
+            let (mut old, mut new) = (compared(base.graph, file), compared(head.graph, twin));
+            let edges = loop {
+                match (old.next(), new.next()) {
+                    (Some(old), Some(new)) if leads_alike((old, new)) => {}
+                    (None, None) => break true,
+                    _ => break false,
+                }
+            };
+            let names = |graph: &Graph, file: FileIdx| -> Vec<(SymbolId, NameId)> {
+                let start = graph.unproved.partition_point(|row| row.from.file < file);
+                let own = graph.unproved[start..].iter().take_while(|row| row.from.file == file);
+                own.map(|row| (row.from.symbol, row.name)).collect()
+            };
+            if edges && names(base.graph, file) == names(head.graph, twin) {
+                unlike.base[file.0 as usize] = false;
+                unlike.head[twin.0 as usize] = false;
+            }
+        }
+        unlike
+    }
+}
+
+/// The edges of a file by which its owners are compared, in the graph's order.
+fn compared(graph: &Graph, file: FileIdx) -> impl Iterator<Item = &Edge> {
+    let start = graph.edges.partition_point(|edge| edge.from.file < file);
+    graph.edges[start..].iter().take_while(move |edge| edge.from.file == file).filter(|edge| is_compared(edge))
+}
+
+/// Names that may mean many things come and go with their namesakes; those that matter are
+/// reached by name. What a module imports is compared by the files that it loads and by its users.
+fn is_compared(edge: &Edge) -> bool {
+    edge.layer != Layer::Candidate && edge.kind != EdgeKind::Overrides && edge.kind != EdgeKind::Imports
+}
+
+/// What the references of each owner in some files mean: hashes of targets and of unproved names.
+fn targets(side: Side<'_>, files: &[bool], key: impl Fn(SymbolRef) -> u64) -> HashMap<u64, BTreeSet<u64>> {
     let mut out: HashMap<u64, BTreeSet<u64>> = HashMap::new();
-    for edge in &side.graph.edges {
-        // Names that may mean many things come and go with their namesakes; those that matter
-        // are reached by name.
-        if edge.layer == Layer::Candidate || edge.kind == EdgeKind::Overrides {
-            continue;
-        }
-        // What a module imports is compared by the files that it loads and by its users.
-        if edge.kind == EdgeKind::Imports {
-            continue;
-        }
+    for edge in side.graph.edges.iter().filter(|edge| files[edge.from.file.0 as usize] && is_compared(edge)) {
         let mut hasher = DefaultHasher::new();
         (key(edge.to), edge.kind.as_str()).hash(&mut hasher);
         out.entry(key(edge.from)).or_default().insert(hasher.finish());
     }
-    for row in &side.graph.unproved {
+    for row in side.graph.unproved.iter().filter(|row| files[row.from.file.0 as usize]) {
         let mut hasher = DefaultHasher::new();
         (side.view.facts(row.from.file).name(row.name), "unproved").hash(&mut hasher);
         out.entry(key(row.from)).or_default().insert(hasher.finish());

@@ -26,10 +26,10 @@ impl Space {
         let mut n_symbols = Vec::with_capacity(view.files.len());
         let mut next = 0u32;
         for idx in view.indices() {
-            let facts = view.facts(idx);
+            let figures = view.figures(idx);
             starts.push(next);
-            n_symbols.push(facts.symbols.len() as u32);
-            next += (facts.symbols.len() + facts.test_blocks.len()) as u32;
+            n_symbols.push(figures.n_symbols);
+            next += figures.n_symbols + figures.n_blocks;
         }
         starts.push(next);
         Space { starts, n_symbols }

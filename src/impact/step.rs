@@ -174,9 +174,15 @@ impl<'a> Steps<'a> {
     ) -> Self {
         let mut by_name: HashMap<&str, Vec<u32>> = HashMap::new();
         if follow.may_reach {
+            // The texts are those of the graph that the view was kept with.
+            let texts = view.texts().filter(|texts| texts.rows.len() == graph.unproved.len());
             for (at, row) in graph.unproved.iter().enumerate() {
                 if row.receiver != Receiver::External {
-                    by_name.entry(view.facts(row.from.file).name(row.name)).or_default().push(at as u32);
+                    let name = match texts {
+                        Some(texts) => texts.text(at),
+                        None => view.facts(row.from.file).name(row.name),
+                    };
+                    by_name.entry(name).or_default().push(at as u32);
                 }
             }
         }
@@ -205,10 +211,7 @@ impl<'a> Steps<'a> {
             guesses: RefCell::default(),
             makers: RefCell::default(),
             test_files: test_files.to_vec(),
-            has_subclass_lists: view
-                .files
-                .iter()
-                .any(|file| file.facts.names.iter().any(|name| &**name == "__subclasses__")),
+            has_subclass_lists: view.indices().any(|file| view.figures(file).lists_subclasses),
         }
     }
 
@@ -294,11 +297,8 @@ pub(super) fn is_python(facts: &FileFacts) -> bool {
 
 fn siblings(view: &View) -> HashMap<SymbolRef, Vec<SymbolRef>> {
     let mut out = HashMap::new();
-    for file in view.indices() {
+    for file in view.indices().filter(|file| view.figures(*file).has_repeats) {
         let facts = view.facts(file);
-        if !facts.symbols.iter().any(|s| facts.name(s.qualname).contains('#')) {
-            continue;
-        }
         let mut groups: BTreeMap<String, Vec<SymbolRef>> = BTreeMap::new();
         for (at, symbol) in facts.symbols.iter().enumerate() {
             let symbol_ref = SymbolRef { file, symbol: SymbolId::new(at) };

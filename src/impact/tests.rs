@@ -26,7 +26,7 @@ pub struct Test {
 }
 
 /// The tests of a tree.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tests {
     /// Sorted by (id, file), unique.
     pub tests: Vec<Test>,

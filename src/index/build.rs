@@ -17,6 +17,7 @@ use crate::git::repo::Repo;
 use crate::git::snapshot::{Entry, EntryKind, Snapshot};
 use crate::index::select::{Selector, is_configuration};
 use crate::lang::typescript::naming::tsconfig::configurations_named;
+use crate::store::flat::Flats;
 use crate::store::manifest::{EntryState, Manifest, ManifestEntry};
 use crate::store::objects::{Batch, Store};
 use crate::view::{OtherFile, SkipReason, View, ViewFile};
@@ -35,6 +36,8 @@ pub struct Builder<'a> {
     pub repo: &'a Repo,
     pub selector: &'a Selector,
     pub store: &'a Store,
+    /// Where shards are read first.
+    pub flats: &'a Flats,
     /// The extractor's fingerprint of every dialect.
     pub fingerprints: &'a Fingerprints,
     /// What is taken out of facts; the fingerprints know its patterns.
@@ -119,8 +122,7 @@ impl Builder<'_> {
         for entry in &snapshot.entries {
             match self.selector.select(entry) {
                 Ok(dialect) => {
-                    let fingerprint = self.fingerprints[&dialect];
-                    candidates.push(Candidate { entry, key: ShardKey { blob: entry.blob, dialect, fingerprint } });
+                    candidates.push(Candidate { entry, key: self.key(entry.blob, dialect) });
                 }
                 Err(reason) => others.push(other(entry, reason)),
             }
@@ -166,7 +168,7 @@ impl Builder<'_> {
                     path: entry.path.clone(),
                     blob: entry.blob,
                     dialect: key.dialect,
-                    facts,
+                    facts: facts.into(),
                     dirty: entry.dirty,
                 }),
                 Err(reason) => others.push(other(entry, reason)),
@@ -178,10 +180,23 @@ impl Builder<'_> {
         }
         counts.indexed = files.len();
         let config = self.configuration(snapshot, memory);
-        let view = View { files, others, config, compilers: Vec::new() };
+        let view = View { files, others, config, compilers: Vec::new(), directory: None };
         memory.keep(&view, self.fingerprints);
         let manifest = manifest(&view, self.fingerprints);
         Ok(Built { view, counts, is_torn, manifest })
+    }
+
+    /// The key of a file's shard.
+    pub fn key(&self, blob: BlobId, dialect: Dialect) -> ShardKey {
+        ShardKey { blob, dialect, fingerprint: self.fingerprints[&dialect] }
+    }
+
+    /// Extracts a file whose shard was lost; `None` where its bytes cannot be had any more.
+    pub fn extract_again(&self, entry: &Entry, dialect: Dialect) -> Option<Arc<FileFacts>> {
+        match self.extract_one(&mut Reader::new(self.repo), entry, dialect, entry.len_bytes.unwrap_or(0)) {
+            Outcome::Facts(facts) => Some(facts),
+            Outcome::Skip(_) | Outcome::Torn => None,
+        }
     }
 
     /// The facts that this process or the store has.
@@ -197,7 +212,13 @@ impl Builder<'_> {
                 None => drop(asked.insert(*key)),
             }
         }
-        let keys: Vec<ShardKey> = asked.into_iter().collect();
+        let mut keys: Vec<ShardKey> = asked.into_iter().collect();
+        let flat = each(keys.len(), self.jobs, || (), |(), at| self.flats.get(&keys[at]));
+        let mut flat = flat.into_iter();
+        keys.retain(|key| match flat.next().flatten() {
+            Some(facts) => known.insert(*key, Outcome::Facts(Arc::new(facts))).is_some(),
+            None => true,
+        });
         let run = |batches: &[Batch]| each(batches.len(), self.jobs, || (), |(), at| batches[at].read());
         let found = self.store.get_many_by(&keys, run);
         known.extend(keys.into_iter().zip(found).filter_map(|(key, facts)| Some((key, Outcome::Facts(facts?)))));
@@ -291,7 +312,7 @@ impl Builder<'_> {
     }
 
     /// The bytes of configuration, by path: known by name, and what TypeScript's names in turn.
-    fn configuration(&self, snapshot: &Snapshot, memory: &mut Memory) -> BTreeMap<RepoPath, Arc<[u8]>> {
+    pub fn configuration(&self, snapshot: &Snapshot, memory: &mut Memory) -> BTreeMap<RepoPath, Arc<[u8]>> {
         let readable: Vec<&Entry> = snapshot
             .entries
             .iter()
@@ -395,7 +416,9 @@ impl Memory {
         self.facts.retain(|_, facts| facts.strong_count() > 0);
         for file in &view.files {
             let key = ShardKey { blob: file.blob, dialect: file.dialect, fingerprint: fingerprints[&file.dialect] };
-            self.facts.insert(key, Arc::downgrade(&file.facts));
+            if let Some(facts) = file.facts.made() {
+                self.facts.insert(key, Arc::downgrade(facts));
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The file graph and the ranks of files (PRODUCT.md §7).
 
 use crate::graph::edge::{EdgeKind, Graph};
-use crate::rank::pagerank::Weighted;
+use crate::rank::pagerank::{N_ITERATIONS, Weighted, pagerank};
 use crate::rank::surface;
-use crate::view::ViewFile;
+use crate::view::{FileIdx, View};
 
 /// How edges count. The defaults are PRODUCT.md §7's.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,6 +141,26 @@ fn slot(kind: EdgeKind) -> usize {
 }
 
 /// Whether a file is of tests, examples, documents or generated code.
-pub fn is_secondary(file: &ViewFile) -> bool {
-    surface::is_secondary(file.path.as_str()) || !file.facts.test_blocks.is_empty()
+pub fn is_secondary(view: &View, file: FileIdx) -> bool {
+    surface::is_secondary(view.file(file).path.as_str()) || view.figures(file).n_blocks > 0
+}
+
+/// The ranks of files for a map without a task, of PageRank from all files alike: tests, examples
+/// and generated files behind.
+pub fn map_ranks(ranks: &[f64], is_secondary: impl Iterator<Item = bool>) -> Vec<f64> {
+    ranks.iter().zip(is_secondary).map(|(rank, secondary)| if secondary { rank * DEMOTED } else { *rank }).collect()
+}
+
+/// [`map_ranks`] of a view and its graph, by PageRank over its files.
+pub fn ranks_of(view: &View, graph: &Graph, options: &Options) -> Vec<f64> {
+    let weighted = file_graph(view.files.len(), graph, options);
+    let ranks = pagerank(&weighted, &[], options.alpha, N_ITERATIONS);
+    map_ranks(&ranks, view.indices().map(|file| is_secondary(view, file)))
+}
+
+/// [`ranks_of`] as they were kept with the view, where they were under such options.
+pub fn kept_ranks<'v>(view: &'v View, options: &Options) -> Option<&'v [f64]> {
+    // The mix is of tasks.
+    let is_default = Options { mix: Mix::default(), ..options.clone() } == Options::default();
+    view.directory.as_ref().filter(|_| is_default)?.ranks.as_deref()
 }

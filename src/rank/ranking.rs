@@ -58,7 +58,7 @@ impl Ranking {
             paths: view.files.iter().map(|file| lexical::path_terms(file.path.as_str())).collect(),
             graph: weighted,
             ranks,
-            is_secondary: view.files.iter().map(files::is_secondary).collect(),
+            is_secondary: view.indices().map(|file| files::is_secondary(view, file)).collect(),
             past: Past::new(view, log),
             by_blob,
         }
@@ -66,7 +66,6 @@ impl Ranking {
 
     /// The ranks of files for a map without a task: tests, examples and generated files behind.
     pub fn map_ranks(&self) -> Vec<f64> {
-        let ranks = self.ranks.iter().zip(&self.is_secondary);
-        ranks.map(|(rank, secondary)| if *secondary { rank * files::DEMOTED } else { *rank }).collect()
+        files::map_ranks(&self.ranks, self.is_secondary.iter().copied())
     }
 }

@@ -5,3 +5,4 @@ pub mod pack;
 pub mod sanitize;
 pub mod text;
 pub mod tokens;
+pub mod vocabulary;

@@ -53,7 +53,7 @@ impl Session {
             return Ok(Arc::clone(atlas));
         }
         let header = Header { n_pending, ..atlas.header.clone() };
-        Ok(Arc::new(Atlas { view: Arc::clone(view), graph: Arc::clone(&atlas.graph), header }))
+        Ok(Arc::new(Atlas { view: Arc::clone(view), graph: atlas.graph.clone(), header }))
     }
 
     /// The facts of a path in a commit's tree, from the store or from git's objects; so that a

@@ -5,17 +5,20 @@
 //! gets, `adopt` takes, makes and sets aside whole packs. Whatever cannot be read back whole and
 //! right is a miss, never an answer. `inventory` lists and checks a store's files, `sweep` takes
 //! away what nobody needs. `compilers` keeps what compilers said beside them, `counters` what
-//! processes did. `table_file` writes plain tables for exports.
+//! processes did. `table_file` writes plain tables for exports. `flat` holds facts once more,
+//! quick to read, and `parts` is how parts of such files are read.
 
 pub mod adopt;
 pub mod cells;
 pub mod coding;
 pub mod compilers;
 pub mod counters;
+pub mod flat;
 pub mod inventory;
 pub mod manifest;
 pub mod objects;
 pub mod pack;
+pub mod parts;
 pub mod schema;
 pub mod shard;
 pub mod sweep;

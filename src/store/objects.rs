@@ -8,6 +8,9 @@
 //! manifests/<tree>.manifest                          a tree's files
 //! compilers/<digest>.program                         what a compiler said of a tree
 //! quarantine/                                        what was found to be wrong
+//! flat/<digest>.flat                                 shards once more, quick to read; any may go
+//! trees/<key>.kept, trees/<key>.<name>.note          a tree as it was linked; any may go
+//! tokens/<tokenizer>.table                           a tokenizer's words; may go
 //! tmp/                                               files on their way
 //! ```
 

@@ -24,7 +24,8 @@ use crate::report::{json, sanitize};
 use crate::scip::index::Index;
 use crate::tools::param::Given;
 use crate::tools::tool::{Answer, Desk};
-use crate::tools::{links, show, target, target_text};
+use crate::tools::{links, show, target_text};
+use crate::view::directory::plain;
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// How the two sides stand to each other at a place.
@@ -77,9 +78,9 @@ type Key = (FileIdx, String);
 pub fn answer(desk: &Desk, index: &Index, digest: Digest, limit: usize) -> Result<(Answer, usize)> {
     let atlas = desk.atlas(&Given::default())?;
     // What a compiler said before must not speak for the graph here.
-    let mut view = View { compilers: Vec::new(), ..(*atlas.view).clone() };
+    let mut view = View { compilers: Vec::new(), directory: None, ..(*atlas.view).clone() };
     let graph: Arc<Graph> = match atlas.view.compilers.is_empty() {
-        true => Arc::clone(&atlas.graph),
+        true => Arc::clone(atlas.graph.shared()),
         false => Arc::new(link(&view)),
     };
     let (program, placing) = compiler::place(index, digest, &view, |path| desk.source.read(&atlas, path).ok());
@@ -204,7 +205,7 @@ fn push(
 
 fn key_of(view: &View, at: SymbolRef) -> Key {
     let at = links::class_of_constructor(view, at).unwrap_or(at);
-    (at.file, target::plain(view.qualname(at)))
+    (at.file, plain(view.qualname(at)))
 }
 
 fn put(answer: &mut Answer, view: &View, placing: &Placing, rows: &[Row], limit: usize) {

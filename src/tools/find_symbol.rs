@@ -10,11 +10,12 @@ use crate::base::error::Result;
 use crate::facts::model::SymbolFlags;
 use crate::facts::table::Id;
 use crate::rank::ranking::Ranking;
-use crate::rank::{lexical, surface};
+use crate::rank::{files, lexical, surface};
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::retained::Retained;
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::{listing, retained, show, suggest, target};
+use crate::view::directory::{Known, plain};
 use crate::view::{FileIdx, SymbolRef, View};
 
 pub const TOOL: Tool = Tool {
@@ -50,8 +51,9 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
     let query = given.text("query").unwrap_or_default();
-    let ranking = desk.ranking(&atlas, &desk.options.rank);
-    let mut found = search(view, &ranking, query, given);
+    let kept = files::kept_ranks(view, &desk.options.rank);
+    let ranking = kept.is_none().then(|| desk.ranking(&atlas, &desk.options.rank));
+    let mut found = search(view, ranking.as_deref(), query, given);
     let retained = search_retained(desk, &atlas, query, given, found.iter().map(|(fit, _)| *fit).min());
     if found.is_empty() && retained.is_empty() {
         if let Ok(found) = target::resolve(&atlas, query, None) {
@@ -59,7 +61,11 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
         }
         return Err(suggest::unknown_symbol(view, query, None));
     }
-    let ranks = ranking.map_ranks();
+    let ranks = match (kept, &ranking) {
+        (Some(kept), _) => Cow::Borrowed(kept),
+        (None, Some(ranking)) => Cow::Owned(ranking.map_ranks()),
+        (None, None) => Cow::default(),
+    };
     let rank = |at: SymbolRef| (ranks[at.file.0 as usize] * 1e12) as i64;
     found.sort_by_key(|(fit, at)| {
         let symbol = view.symbol(*at);
@@ -123,37 +129,46 @@ fn one_target(desk: &Desk, atlas: &Atlas, found: &target::Target) -> Answer {
     answer
 }
 
-fn search(view: &View, ranking: &Ranking, query: &str, given: &Given) -> Vec<(Fit, SymbolRef)> {
+/// Whole names first: they are looked up, and where there are any no parts are listed (`get` should
+/// not list every getter first). Without a ranking the names that were kept with the tree say where
+/// to look.
+fn search(view: &View, ranking: Option<&Ranking>, query: &str, given: &Given) -> Vec<(Fit, SymbolRef)> {
     let query = query.trim();
     let lower = query.to_lowercase();
     let folded = lower.as_str();
     let kind = given.text("kind");
-    let is_wanted = |at: SymbolRef| kind.is_none_or(|kind| show::kind(view.symbol(at)) == kind);
-    let files: Vec<FileIdx> = view.indices().filter(|file| listing::fits_file(view, *file, given)).collect();
-    // Whole names first: they are looked up, and where there are any no parts are listed (`get`
-    // should not list every getter first).
-    let simple = target::plain(query);
-    let hash = lexical::name_hash(simple.rsplit('.').next().unwrap_or(&simple));
-    let mut found: Vec<(Fit, SymbolRef)> = Vec::new();
-    for file in &files {
-        for symbol in ranking.words[file.0 as usize].defined(hash) {
-            let at = SymbolRef { file: *file, symbol };
-            let fit = fit_of(view, at, query, folded).filter(|fit| *fit <= Fit::End);
-            found.extend(fit.filter(|_| is_wanted(at)).map(|fit| (fit, at)));
-        }
-    }
-    if !found.is_empty() {
-        return found;
-    }
-    let of_file = |file: FileIdx| {
-        (1..view.facts(file).symbols.len()).filter_map(move |row| {
-            let at = SymbolRef { file, symbol: Id::new(row) };
-            fit_of(view, at, query, folded).map(|fit| (fit, at))
-        })
+    let is_wanted = |at: &SymbolRef| kind.is_none_or(|kind| show::kind(view.symbol(*at)) == kind);
+    let fits = |at: SymbolRef| Some((fit_of(view, at, query, folded)?, at));
+    let in_files = |files: Vec<FileIdx>| -> Vec<(Fit, SymbolRef)> {
+        let of_file = |file: FileIdx| {
+            (1..view.facts(file).symbols.len())
+                .filter_map(move |row| fits(SymbolRef { file, symbol: Id::new(row) }))
+                .filter(|(_, at)| is_wanted(at))
+                .collect::<Vec<_>>()
+        };
+        let files: Vec<FileIdx> = files.into_iter().filter(|file| listing::fits_file(view, *file, given)).collect();
+        files.into_par_iter().map(of_file).collect::<Vec<_>>().concat()
     };
-    let mut found: Vec<(Fit, SymbolRef)> = Vec::new();
-    let all: Vec<Vec<(Fit, SymbolRef)>> = files.into_par_iter().map(|file| of_file(file).collect()).collect();
-    found.extend(all.into_iter().flatten().filter(|(_, at)| is_wanted(*at)));
+    let whole = match ranking {
+        Some(ranking) => {
+            let simple = plain(query);
+            let hash = lexical::name_hash(simple.rsplit('.').next().unwrap_or(&simple));
+            view.indices()
+                .filter(|file| listing::fits_file(view, *file, given))
+                .flat_map(|file| {
+                    ranking.words[file.0 as usize].defined(hash).map(move |symbol| SymbolRef { file, symbol })
+                })
+                .filter(is_wanted)
+                .filter_map(fits)
+                .filter(|(fit, _)| *fit <= Fit::End)
+                .collect()
+        }
+        None => in_files(view.naming(query, Known::End)),
+    };
+    let mut found = match whole.iter().any(|(fit, _)| *fit <= Fit::Folded) {
+        true => whole,
+        false => in_files(view.naming(query, Known::Part)),
+    };
     match found.iter().map(|(fit, _)| *fit).min() {
         Some(Fit::Exact | Fit::End) => found.retain(|(fit, _)| *fit <= Fit::End),
         Some(Fit::Folded) => found.retain(|(fit, _)| *fit == Fit::Folded),
@@ -190,7 +205,7 @@ fn fit(name: &str, qualname: &str, query: &str, folded: &str) -> Option<Fit> {
         return Some(Fit::Exact);
     }
     let plain: Cow<'_, str> = match qualname.contains(['(', '#']) {
-        true => target::plain(qualname).into(),
+        true => plain(qualname).into(),
         false => qualname.into(),
     };
     if plain == query {

@@ -11,7 +11,7 @@ use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::{find_symbol, past, retained, show};
-use crate::view::{FileIdx, SymbolRef};
+use crate::view::{FileIdx, SymbolRef, directory};
 
 pub const TOOL: Tool = Tool {
     name: "get_symbol",
@@ -92,7 +92,7 @@ fn retained_only(desk: &Desk, atlas: &Atlas, asked: &str, file: Option<&str>) ->
     let mut retained = retained::all(desk, atlas, |_, file| within.is_none_or(|within| within == file));
     for file in &mut retained {
         file.keep(|_, qualname, _| {
-            let plain = target::plain(qualname);
+            let plain = directory::plain(qualname);
             plain == name || plain.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
         });
     }

@@ -43,15 +43,15 @@ pub fn answer(atlas: &Atlas, deleted: &[String], store_bytes: Option<u64>, budge
     answer.field("commit", atlas.header.commit.clone().map_or(Value::Null, Value::from));
     answer.field("files", n_files + n_others + atlas.header.n_pending);
     answer.field("indexed", n_files);
-    let n_symbols: usize = view.files.iter().map(|file| file.facts.symbols.len() - 1).sum();
+    let n_symbols: usize = view.indices().map(|file| view.figures(file).n_symbols as usize - 1).sum();
     answer.field("symbols", n_symbols);
     put_languages(&mut answer, atlas);
     put_skips(&mut answer, atlas);
     put_paths(&mut answer, "parse_failures", "parsed in part or not", {
-        view.files
-            .iter()
-            .filter(|file| file.facts.status != Status::Ok)
+        view.indices()
+            .filter(|file| view.status(*file) != Status::Ok)
             .map(|file| {
+                let file = view.file(file);
                 let reason = file.facts.text(file.facts.status_reason);
                 let lines: Vec<String> =
                     file.facts.damage.iter().take(3).map(|d| format!("{}-{}", d.start_line, d.end_line)).collect();
@@ -93,9 +93,9 @@ fn put_served(answer: &mut Answer, counters: &meter::Sums) {
 
 fn put_languages(answer: &mut Answer, atlas: &Atlas) {
     let mut languages: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
-    for file in &atlas.view.files {
+    for (idx, file) in atlas.view.indices().zip(&atlas.view.files) {
         let counts = languages.entry(file.dialect.language().as_str()).or_default();
-        *counts.entry(file.facts.status.as_str()).or_default() += 1;
+        *counts.entry(atlas.view.status(idx).as_str()).or_default() += 1;
     }
     let mut rows = serde_json::Map::new();
     for (language, counts) in &languages {

@@ -6,7 +6,7 @@ use crate::base::dialect::LanguageName;
 use crate::facts::model::{NameId, SymbolId, SymbolKind, TestBlockId};
 use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, Graph, Layer, Receiver, Unproved};
-use crate::view::{SymbolRef, View};
+use crate::view::{FileIdx, SymbolRef, View};
 
 /// Which edges are walked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -291,7 +291,11 @@ pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> Same
     let mut same = SameName::default();
     let mut file = None;
     let mut ids: Vec<NameId> = Vec::new();
+    let known = Known::of(view, graph, &names);
     for unproved in &graph.unproved {
+        if !known.has(unproved.from.file) {
+            continue;
+        }
         if file != Some(unproved.from.file) {
             file = Some(unproved.from.file);
             let facts = view.facts(unproved.from.file);
@@ -312,4 +316,27 @@ pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> Same
         }
     }
     same
+}
+
+/// The files whose unproved references may have some names; all, where nothing says which.
+struct Known(Option<Vec<FileIdx>>);
+
+impl Known {
+    fn of(view: &View, graph: &Graph, names: &BTreeSet<String>) -> Self {
+        // The texts are those of the graph that the view was kept with.
+        let Some(texts) = view.texts().filter(|texts| texts.rows.len() == graph.unproved.len()) else {
+            return Known(None);
+        };
+        let positions = texts.positions(names.iter().map(String::as_str));
+        let mut files = texts.renaming(&positions);
+        let is_named = |row: &u32| positions.binary_search(row).is_ok();
+        files.extend(texts.rows.iter().zip(&graph.unproved).filter(|(row, _)| is_named(row)).map(|(_, u)| u.from.file));
+        files.sort_unstable();
+        files.dedup();
+        Known(Some(files))
+    }
+
+    fn has(&self, file: FileIdx) -> bool {
+        self.0.as_ref().is_none_or(|files| files.binary_search(&file).is_ok())
+    }
 }

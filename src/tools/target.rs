@@ -12,6 +12,7 @@ use crate::facts::table::Id;
 use crate::graph::edge::EdgeKind;
 use crate::report::sanitize;
 use crate::tools::{show, suggest};
+use crate::view::directory::{Known, plain};
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// What was named.
@@ -155,10 +156,11 @@ fn not_indexed(view: &View, path: &str) -> Result<()> {
 }
 
 fn by_handle(view: &View, handle: &str) -> Result<Target> {
-    let found = view.files.par_iter().enumerate().find_map_first(|(at, file)| {
-        let path = file.path.as_str();
-        let row = file.facts.symbols.iter().position(|s| symbol_handle(path, file.facts.name(s.qualname)) == handle)?;
-        Some((FileIdx(at as u32), row))
+    let found = view.with_handle(handle).into_par_iter().find_map_first(|file| {
+        let facts = view.facts(file);
+        let path = view.file(file).path.as_str();
+        let row = facts.symbols.iter().position(|s| symbol_handle(path, facts.name(s.qualname)) == handle)?;
+        Some((file, row))
     });
     match found {
         Some((file, 0)) => return Ok(Target::File(file)),
@@ -211,7 +213,7 @@ fn matches(view: &View, name: &str, within: Option<FileIdx>, fits: fn(&str, &str
     let found: Vec<((FileIdx, String), SymbolRef)> = match within {
         Some(file) => of_file(file).collect(),
         // A large repository has millions of names; each file is looked into by itself.
-        None => view.indices().collect::<Vec<_>>().into_par_iter().flat_map_iter(of_file).collect(),
+        None => view.naming(name, Known::End).into_par_iter().flat_map_iter(of_file).collect(),
     };
     let mut groups = Groups::new();
     for (name, at) in found {
@@ -222,20 +224,6 @@ fn matches(view: &View, name: &str, within: Option<FileIdx>, fits: fn(&str, &str
         groups.retain(|_, symbols| !local(symbols));
     }
     groups
-}
-
-/// A qualified name without parameter lists and `#n`.
-pub fn plain(qualname: &str) -> String {
-    let mut out = String::with_capacity(qualname.len());
-    let mut chars = qualname.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '(' => while chars.next().is_some_and(|c| c != ')') {},
-            '#' => while chars.next_if(char::is_ascii_digit).is_some() {},
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 /// `pkg.module.Class.m`: the longest beginning that is a file, the rest its qualified name.
@@ -314,14 +302,7 @@ fn one_of(view: &View, name: &str, groups: Groups) -> Option<Result<Target>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_module, plain};
-
-    #[test]
-    fn plain_names_have_no_parameters_and_numbers() {
-        assert_eq!(plain("C.put(String,int[])"), "C.put");
-        assert_eq!(plain("f#2.g#11"), "f.g");
-        assert_eq!(plain("C.<init>(int)"), "C.<init>");
-    }
+    use super::is_module;
 
     #[test]
     fn modules_are_ends_of_paths() {

@@ -30,9 +30,9 @@ impl Verdict {
     /// damaged and skipped sources, files of languages that may use it and are not indexed.
     pub fn unseen(&mut self, view: &View, language: LanguageName) {
         let damaged = view
-            .files
-            .iter()
-            .filter(|f| f.facts.status != Status::Ok && f.dialect.language().shares_names_with(language))
+            .indices()
+            .filter(|f| view.status(*f) != Status::Ok)
+            .filter(|f| view.file(*f).dialect.language().shares_names_with(language))
             .count();
         self.cause(damaged, "parse_failures", || format!("{} did not parse whole", show::count(damaged, "file")));
         let skipped = view

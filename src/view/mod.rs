@@ -1,15 +1,19 @@
 //! A view: the files of one tree with their facts, base and dirty overlay already laid over
 //! each other. Dense indices; nothing here is linked.
 
+pub mod directory;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::dialect::Dialect;
 use crate::base::id::BlobId;
+use crate::base::lazy::Lazy;
 use crate::base::path::RepoPath;
 use crate::base::reads::{self, Read};
 use crate::facts::model::{FileFacts, Symbol, SymbolId};
 use crate::scip::program::Program;
+use crate::view::directory::Directory;
 
 /// The index of a file in [`View::files`]. Dense, valid in one view only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,7 +32,8 @@ pub struct ViewFile {
     pub path: RepoPath,
     pub blob: BlobId,
     pub dialect: Dialect,
-    pub facts: Arc<FileFacts>,
+    /// There from the start, or read when first asked for.
+    pub facts: Lazy<FileFacts>,
     /// Whether the bytes are not those of HEAD's tree.
     pub dirty: bool,
 }
@@ -124,6 +129,8 @@ pub struct View {
     pub config: BTreeMap<RepoPath, Arc<[u8]>>,
     /// What compilers said of trees like this one; linking asks the first that holds for a file.
     pub compilers: Vec<Arc<Program>>,
+    /// What was kept of an equal view, where it was; answers do not hang on it.
+    pub directory: Option<Arc<Directory>>,
 }
 
 impl View {

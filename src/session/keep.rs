@@ -1,0 +1,92 @@
+//! Trees that were linked before, by this process or another: taken as they were kept, and kept
+//! once they are linked. And the tokenizer's table, kept beside them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::atlas::Atlas;
+use crate::base::id::Digest;
+use crate::git::snapshot::Snapshot;
+use crate::kept;
+use crate::kept::shards::Shards;
+use crate::report::tokens::{self, Shelf};
+use crate::session::{Session, State};
+use crate::store::objects::Store;
+
+impl Session {
+    /// The atlas of a snapshot, where its tree was kept and this process has not linked it itself.
+    pub(super) fn kept(&self, state: &mut State, snapshot: &Snapshot) -> Option<Arc<Atlas>> {
+        // What the configuration says of compilers is not known before it was looked at once.
+        if (!self.scip.is_empty() && !state.has_taken) || is_linked_here(state, snapshot) {
+            return None;
+        }
+        let shards = Shards {
+            repo: Arc::clone(&self.repo),
+            selector: Arc::clone(&self.selector),
+            store: Arc::clone(&self.store),
+            flats: Arc::clone(&self.flats),
+            fingerprints: Arc::clone(&self.fingerprints),
+            redactor: Arc::clone(&self.redactor),
+        };
+        let (mut view, graph) = kept::load(&self.kept_key(state, snapshot), snapshot, shards)?;
+        view.config = self.builder().configuration(snapshot, &mut state.memory);
+        self.lay_programs(state, &mut view);
+        let view = Arc::new(view);
+        let graph = graph.of(&view);
+        Some(Arc::new(Atlas { view, graph, header: self.header(snapshot) }))
+    }
+
+    /// Keeps a tree that was linked: the first that this process sees, and trees as they were
+    /// committed; what is on its way between two edits is not worth its writing. Failing to costs
+    /// the next process its time only.
+    pub(super) fn keep(&self, state: &State, snapshot: &Snapshot, atlas: &Atlas) {
+        if atlas.header.n_dirty > 0 && state.fresh.is_some() {
+            return;
+        }
+        let key = self.kept_key(state, snapshot);
+        let kept = kept::save(&self.builder(), &key, snapshot, &atlas.view, &atlas.graph);
+        if let Err(error) = kept {
+            tracing::debug!("the linked tree is not kept: {error}");
+        }
+    }
+
+    fn kept_key(&self, state: &State, snapshot: &Snapshot) -> Digest {
+        kept::key(&self.tree_name(snapshot), &state.programs.0)
+    }
+}
+
+/// Whether this process holds an equal tree that it has linked itself: then its facts are here too.
+fn is_linked_here(state: &State, snapshot: &Snapshot) -> bool {
+    let digest = snapshot.digest();
+    let fresh = state.fresh.iter().map(|(kept, atlas)| (kept, atlas));
+    let trees = state.trees.iter().map(|(kept, atlas)| (&**kept, atlas));
+    fresh.chain(trees).any(|(kept, atlas)| atlas.view.directory.is_none() && kept.digest() == digest)
+}
+
+impl Session {
+    /// Keeps the tokenizer's table in this session's store, for the whole process.
+    pub fn keep_tokens(&self) {
+        tokens::keep_on(Box::new(TokenTable(Arc::clone(&self.store))));
+    }
+}
+
+/// The tokenizer's table in a store.
+struct TokenTable(Arc<Store>);
+
+impl TokenTable {
+    fn path(&self) -> PathBuf {
+        self.0.dir().join("tokens").join(format!("{}.table", tokens::TOKENIZER))
+    }
+}
+
+impl Shelf for TokenTable {
+    fn get(&self) -> Option<Vec<u8>> {
+        std::fs::read(self.path()).ok()
+    }
+
+    fn put(&self, table: &[u8]) {
+        if let Err(error) = self.0.write(&self.path(), table) {
+            tracing::debug!("the table of tokens is not kept: {error}");
+        }
+    }
+}
