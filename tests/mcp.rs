@@ -197,6 +197,27 @@ fn noise_between_questions_does_not_stop_the_server() {
 }
 
 #[test]
+fn questions_before_the_handshake_are_told_what_is_missing() {
+    let scratch = polyglot();
+    let list = |id: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {}});
+    let start = json!({"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}});
+    let input = format!(
+        "{}\n{start}\n{}\n{}\n{}\n",
+        list(1.into()),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        list(Value::Null),
+        list(3.into())
+    );
+    let messages = lines(&scratch, &input, &[]);
+    let of = |id: Value| messages.iter().find(|message| message["id"] == id).unwrap();
+    assert_eq!(of(1.into())["error"]["code"], -32600);
+    assert!(of(1.into())["error"]["message"].as_str().unwrap().contains("before `initialize`"), "{messages:?}");
+    assert_eq!(of(Value::Null)["error"]["code"], -32600, "{messages:?}");
+    assert_eq!(of(3.into())["result"]["tools"].as_array().map(Vec::len), Some(8), "{messages:?}");
+}
+
+#[test]
 fn a_client_that_cannot_wait_gets_what_there_is() {
     let scratch = polyglot();
     let start = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {

@@ -13,6 +13,8 @@ const INVALID_PARAMS: i64 = -32_602;
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// The request that opens a session, up to the protocol of 2025-11-25.
+    Initialize,
     /// It is to be answered.
     Request,
     Notification,
@@ -37,11 +39,22 @@ const PARAMS: &[(&str, &[Wanted])] = &[
     ("prompts/get", &[("name", Shape::Text, true), ("arguments", Shape::Object, false)]),
 ];
 
+/// Whether the client has opened a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Session {
+    /// Requests must carry what a session would have agreed on.
+    None,
+    Open,
+}
+
+/// What a request without a session says of the protocol it speaks (2026-07-28).
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
 /// The kind of a line's message.
 ///
 /// # Errors
 /// The JSON-RPC error response to send in the place of handing the line on.
-pub fn check(line: &[u8]) -> Result<Kind, Value> {
+pub fn check(line: &[u8], session: Session) -> Result<Kind, Value> {
     let message: Value = serde_json::from_slice(line)
         .map_err(|error| refusal(Value::Null, PARSE_ERROR, format!("the line is no JSON: {error}")))?;
     let Value::Object(fields) = &message else {
@@ -50,7 +63,9 @@ pub fn check(line: &[u8]) -> Result<Kind, Value> {
     };
     let id = match fields.get("id") {
         Some(id) if id.is_string() || id.is_i64() => Some(id.clone()),
-        None | Some(Value::Null) => None,
+        None => None,
+        // Only an error may be of no request: a question with such an id could not be answered.
+        Some(Value::Null) if !fields.contains_key("method") => None,
         Some(_) => return Err(refusal(Value::Null, INVALID_REQUEST, "`id` is a text or a whole number".to_owned())),
     };
     let invalid = |what: &str| Err(refusal(id.clone().unwrap_or(Value::Null), INVALID_REQUEST, what.to_owned()));
@@ -64,8 +79,25 @@ pub fn check(line: &[u8]) -> Result<Kind, Value> {
         None => return invalid("there is no `method`"),
     };
     let Some(id) = id else { return Ok(Kind::Notification) };
-    check_params(method, fields.get("params")).map_err(|what| refusal(id, INVALID_PARAMS, what))?;
-    Ok(Kind::Request)
+    let params = fields.get("params");
+    check_params(method, params).map_err(|what| refusal(id.clone(), INVALID_PARAMS, what))?;
+    match method.as_str() {
+        "initialize" => Ok(Kind::Initialize),
+        // A client may ask at any time whether anybody is there.
+        "ping" => Ok(Kind::Request),
+        _ if session == Session::Open || names_its_version(params) => Ok(Kind::Request),
+        _ => {
+            let what = format!(
+                "`{}` came before `initialize`; send that first, or `{VERSION}` in `_meta` of each request",
+                shown(method)
+            );
+            Err(refusal(id, INVALID_REQUEST, what))
+        }
+    }
+}
+
+fn names_its_version(params: Option<&Value>) -> bool {
+    params.and_then(|params| params.get("_meta")).is_some_and(|meta| meta.get(VERSION).is_some())
 }
 
 fn check_params(method: &str, params: Option<&Value>) -> Result<(), String> {
@@ -118,10 +150,10 @@ fn type_of(value: Option<&Value>) -> &'static str {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Kind, check};
+    use super::{Kind, Session, VERSION, check};
 
     fn refused(line: &str) -> (i64, Value, String) {
-        let refusal = check(line.as_bytes()).unwrap_err();
+        let refusal = check(line.as_bytes(), Session::Open).unwrap_err();
         let error = &refusal["error"];
         (error["code"].as_i64().unwrap(), refusal["id"].clone(), error["message"].as_str().unwrap().to_owned())
     }
@@ -133,14 +165,30 @@ mod tests {
             (json!({"jsonrpc": "2.0", "id": "a", "method": "no/such", "params": {}}), Kind::Request),
             (json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), Kind::Notification),
             (json!({"jsonrpc": "2.0", "id": 1, "result": {}}), Kind::Response),
+            (json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "x"}}), Kind::Response),
         ] {
-            assert_eq!(check(line.to_string().as_bytes()), Ok(kind), "{line}");
+            assert_eq!(check(line.to_string().as_bytes(), Session::Open), Ok(kind), "{line}");
         }
+    }
+
+    #[test]
+    fn a_request_needs_a_session_or_its_own_version() {
+        let check = |method: &str, params: Value| {
+            let line = json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params}).to_string();
+            check(line.as_bytes(), Session::None)
+        };
+        assert_eq!(check("initialize", json!({})), Ok(Kind::Initialize));
+        assert_eq!(check("ping", json!({})), Ok(Kind::Request));
+        assert_eq!(check("tools/list", json!({"_meta": {VERSION: "2026-07-28"}})), Ok(Kind::Request));
+        let refusal = check("tools/list", json!({})).unwrap_err();
+        assert_eq!((refusal["error"]["code"].as_i64(), refusal["id"].as_i64()), (Some(-32600), Some(5)));
+        assert!(refusal["error"]["message"].as_str().unwrap().contains("before `initialize`"), "{refusal}");
     }
 
     #[test]
     fn what_is_no_message_is_answered_by_code() {
         assert_eq!(refused("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}").0, -32600);
+        assert_eq!(refused("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}").0, -32600);
         assert_eq!(refused("{nonsense"), (-32700, Value::Null, refused("{nonsense").2));
         assert_eq!(refused(&"[".repeat(5_000)).0, -32700);
         assert_eq!(

@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 
-use crate::mcp::message::{self, Kind};
+use crate::mcp::message::{self, Kind, Session};
 
 /// Bytes in flight between the pumps and the server.
 const PIPE_BYTES: usize = 1 << 16;
@@ -58,15 +58,21 @@ where
 {
     let mut lines = BufReader::new(from);
     let mut line = Vec::new();
+    let mut session = Session::None;
     loop {
         let refusal = match read_line(&mut lines, &mut line).await {
             Line::End => break,
             Line::TooLong => Some(message::too_long(MAX_LINE)),
             Line::Text if line.iter().all(u8::is_ascii_whitespace) => continue,
-            Line::Text => match message::check(&line) {
+            Line::Text => match message::check(&line, session) {
                 Ok(kind) => {
-                    if kind == Kind::Request {
-                        open.send_modify(|n| *n += 1);
+                    match kind {
+                        Kind::Initialize => {
+                            session = Session::Open;
+                            open.send_modify(|n| *n += 1);
+                        }
+                        Kind::Request => open.send_modify(|n| *n += 1),
+                        Kind::Notification | Kind::Response => {}
                     }
                     None
                 }

@@ -213,7 +213,6 @@ fn read_value(param: &Param, value: &Value) -> Result<Value> {
         ParamKind::Text => match value {
             Value::String(text) if text.len() <= MAX_TEXT => Ok(value.clone()),
             Value::String(_) => wrong(format!("at most {MAX_TEXT} bytes")),
-            Value::Number(number) => Ok(number.to_string().into()),
             _ => wrong("a text".to_owned()),
         },
         ParamKind::Integer { min, max } => {
@@ -309,6 +308,7 @@ mod tests {
         assert!(read(json!({})).unwrap_err().contains("needs the argument `query`"));
         assert!(read(json!({"query": "x", "limit": 0})).unwrap_err().contains("from 1 to 100"));
         assert!(read(json!({"query": ["x"]})).unwrap_err().contains("expected a text"));
+        assert!(read(json!({"query": 5})).unwrap_err().contains("is 5, expected a text"));
     }
 
     #[test]
