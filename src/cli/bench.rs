@@ -58,7 +58,8 @@ pub fn run(args: &BenchArgs) -> Result<u8> {
             let place = run::Place { plan: folder, out, ratlas: &ratlas };
             let mut say = |outcome: &run::Outcome| {
                 let result = if outcome.is_success { "passed" } else { "failed" };
-                eprintln!("{} {} {}: {result}, {} tokens in", outcome.task, outcome.arm, outcome.repeat, outcome.input);
+                let run::Outcome { task, arm, repeat, input, .. } = outcome;
+                output::remark(format_args!("{task} {arm} {repeat}: {result}, {input} tokens in\n"));
             };
             let outcomes = run::run(&plan, &place, &mut say)?;
             output::print(&report::text(&report::report(&outcomes)))?;

@@ -36,7 +36,9 @@ impl Context {
             (false, _) => "trace",
         };
         let filter = EnvFilter::try_from_env("RATLAS_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+        // Who reads stderr may have gone away: an answer does not fail for a line of the log.
         let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        let log = log.log_internal_errors(false);
         // A second start in one process (tests) keeps the first.
         let _ = match self.global.verbose {
             0 => log.with_ansi(self.colors_errors()).try_init(),

@@ -103,7 +103,7 @@ fn usage(error: &clap::Error) -> ExitCode {
             ExitCode::SUCCESS
         }
         ClapKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            eprint!("{}", error.render());
+            output::remark(error.render());
             ExitCode::from(ErrorKind::Usage.exit_code())
         }
         _ => {

@@ -70,6 +70,11 @@ pub fn is_broken_pipe(error: &Error) -> bool {
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
+/// Prints a text as it is to stderr; a reader of stderr that went away changes nothing.
+pub fn remark(text: impl std::fmt::Display) {
+    let _ = write!(io::stderr(), "{text}");
+}
+
 /// Prints an error to stderr; a reader of stderr that went away changes nothing.
 pub fn print_error(error: &Error, color: bool) {
     let text = error.to_string();

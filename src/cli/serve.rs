@@ -15,6 +15,8 @@ use clap::Args;
 use crate::atlas::AtlasSource;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::context::Context;
+#[cfg(feature = "http")]
+use crate::cli::output;
 use crate::git::repo::Repo;
 #[cfg(feature = "http")]
 use crate::mcp::http::Http;
@@ -61,7 +63,7 @@ pub fn run(context: Context, args: &ServeArgs) -> Result<u8> {
 #[cfg(not(feature = "http"))]
 fn serve_http(_: Place, _: Open, bind: SocketAddr, _: &[String], _: Arc<OnceLock<Arc<Session>>>) -> Result<()> {
     Err(Error::new(ErrorKind::Usage, format!("this build cannot serve at `{bind}`: it was made without HTTP"))
-        .hint("build it with `cargo install --path . --features http`, or serve over stdio"))
+        .hint("build it with its default features, or serve over stdio"))
 }
 
 #[cfg(feature = "http")]
@@ -82,9 +84,9 @@ fn serve_http(
     let http = Http { bind, token: token.clone(), hosts: hosts.to_vec() };
     let metrics = Arc::new(move || opened.get().map_or_else(String::new, |session| figures(session)));
     mcp::serve_http(place, open, &http, metrics, move |address| {
-        eprintln!("serving at http://{address}/mcp");
+        output::remark(format_args!("serving at http://{address}/mcp\n"));
         if is_made {
-            eprintln!("token: {token}");
+            output::remark(format_args!("token: {token}\n"));
         }
     })
 }
