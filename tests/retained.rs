@@ -66,6 +66,13 @@ fn lost_symbols_are_shown_and_vanish_when_the_file_parses() {
             assert_eq!(retained(&answer).len(), 1, "{text}");
             assert_eq!((text, answer), ask(&desk(&scratch), tool.0, tool.1), "a cold process says the same");
         }
+        let (text, answer) = ask(&warm, "get_symbol", json!({"qualname": answer["retained"][0]["handle"]}));
+        assert!(text.contains("1 of 1 retained definition") && retained(&answer).len() == 1, "{text}");
+        for tool in ["callers_of", "callees_of"] {
+            let (text, answer) = ask(&warm, tool, json!({"qualname": "middle"}));
+            assert_eq!((answer["verdict"].as_str(), retained(&answer).len()), (Some("unknown"), 1), "{text}");
+            assert!(text.contains("verdict: unknown (") && text.contains("does not parse"), "{text}");
+        }
         let (map, answer) = ask(&warm, "repo_map", json!({}));
         assert!(map.contains("does not parse; retained, as committed: "), "{map}");
         assert_eq!(retained(&answer).len(), 1);

@@ -15,7 +15,7 @@ use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::verdict::Verdict;
 use crate::tools::why::Explainer;
-use crate::tools::{callers, listing, show, target_text};
+use crate::tools::{callers, listing, retained, show, target_text};
 use crate::view::SymbolRef;
 
 pub const TOOL: Tool = Tool {
@@ -34,7 +34,10 @@ const MAX_OUTSIDE: usize = 30;
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let target = target::resolve(&atlas, given.text("qualname").unwrap_or_default(), given.text("file"))?;
+    let target = match target::resolve(&atlas, given.text("qualname").unwrap_or_default(), given.text("file")) {
+        Ok(target) => target,
+        Err(error) => return retained::unlinked(desk, &atlas, given, "callees").ok_or(error),
+    };
     let sources = target::symbols(&target);
     let walk = Walk {
         depth: given.integer("depth").unwrap_or(1),

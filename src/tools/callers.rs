@@ -5,6 +5,7 @@ use crate::tools::implicit;
 use crate::tools::links::{self, Walk};
 use crate::tools::listing;
 use crate::tools::param::{self, Given, Param, ParamKind};
+use crate::tools::retained;
 use crate::tools::show;
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
@@ -42,7 +43,10 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let (view, graph) = (&*atlas.view, &*atlas.graph);
     let name = given.text("qualname").unwrap_or_default();
-    let target = target::resolve(&atlas, name, given.text("file"))?;
+    let target = match target::resolve(&atlas, name, given.text("file")) {
+        Ok(target) => target,
+        Err(error) => return retained::unlinked(desk, &atlas, given, retained::CALLERS).ok_or(error),
+    };
     let targets: Vec<SymbolRef> = match &target {
         Target::File(file) => {
             links::with_nested(view, target::symbols(&target)[0]).into_iter().filter(|at| at.file == *file).collect()
@@ -90,7 +94,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
         listing::End::Source,
         explainer.as_ref(),
     );
-    answer.field("callers", rows);
+    answer.field(retained::CALLERS, rows);
     listing::put_next(&mut answer, page, walked.found.len());
     listing::put_filtered(&mut answer, n_left_out);
     listing::put_open(&mut answer, view, &open, &weak);

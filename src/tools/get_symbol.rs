@@ -8,10 +8,11 @@ use crate::extract::redact::Redactor;
 use crate::facts::table::Id;
 use crate::report::sanitize;
 use crate::tools::param::{self, Given, Param, ParamKind};
+use crate::tools::retained::{self, Retained};
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::{find_symbol, past, retained, show};
-use crate::view::{FileIdx, SymbolRef, directory};
+use crate::tools::{find_symbol, past, show};
+use crate::view::{FileIdx, SymbolRef};
 
 pub const TOOL: Tool = Tool {
     name: "get_symbol",
@@ -87,21 +88,13 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
 
 /// A definition that only the committed version of a broken file has.
 fn retained_only(desk: &Desk, atlas: &Atlas, asked: &str, file: Option<&str>) -> Option<Answer> {
-    let (path, name) = asked.trim().split_once("::").map_or((file, asked.trim()), |(path, name)| (Some(path), name));
-    let within = path.map(|path| target::find_file(&atlas.view, path)).transpose().ok()?;
-    let mut retained = retained::all(desk, atlas, |_, file| within.is_none_or(|within| within == file));
-    for file in &mut retained {
-        file.keep(|_, qualname, _| {
-            let plain = directory::plain(qualname);
-            plain == name || plain.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
-        });
-    }
-    retained.retain(|file| !file.is_empty());
-    if retained.is_empty() {
+    let retained = retained::find(desk, atlas, asked, file);
+    let n: usize = retained.iter().map(Retained::len).sum();
+    if n == 0 {
         return None;
     }
     let mut answer = Answer::new(atlas, desk.options.max_tokens);
-    answer.shown(0, 0, "definitions");
+    answer.shown(n, n, if n == 1 { "retained definition" } else { "retained definitions" });
     answer.field("definitions", Vec::<Value>::new());
     retained::put(&mut answer, &retained, true);
     Some(answer)

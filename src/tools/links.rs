@@ -268,6 +268,16 @@ pub struct SameName {
     pub n_external: usize,
 }
 
+/// What unproved references are asked for.
+pub struct Named {
+    /// Simple names.
+    pub names: BTreeSet<String>,
+    /// The languages that the names are of.
+    pub languages: Vec<LanguageName>,
+    /// Whether all are members, which a bare name never means: they are reached through a receiver.
+    pub members_only: bool,
+}
+
 /// The unproved references with the simple name of any of `targets`.
 pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> SameName {
     let names: BTreeSet<String> = targets
@@ -277,7 +287,6 @@ pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> Same
         .map(|at| view.facts(at.file).name(view.symbol(at).name).to_owned())
         .collect();
     let languages: Vec<LanguageName> = targets.iter().map(|at| view.file(at.file).dialect.language()).collect();
-    // A bare name never means a member: those are reached through a receiver.
     let members_only = targets.iter().all(|at| {
         matches!(
             view.symbol(*at).kind,
@@ -288,10 +297,16 @@ pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> Same
                 | SymbolKind::Signature
         )
     });
+    unproved_of(view, graph, &Named { names, languages, members_only })
+}
+
+/// The unproved references with any of the names. O(unproved references).
+pub fn unproved_of(view: &View, graph: &Graph, named: &Named) -> SameName {
+    let Named { names, languages, members_only } = named;
     let mut same = SameName::default();
     let mut file = None;
     let mut ids: Vec<NameId> = Vec::new();
-    let known = Known::of(view, graph, &names);
+    let known = Known::of(view, graph, names);
     for unproved in &graph.unproved {
         if !known.has(unproved.from.file) {
             continue;
@@ -311,7 +326,7 @@ pub fn unproved_named(view: &View, graph: &Graph, targets: &[SymbolRef]) -> Same
         }
         match unproved.receiver {
             Receiver::External => same.n_external += 1,
-            Receiver::None if members_only => {}
+            Receiver::None if *members_only => {}
             Receiver::None | Receiver::Unknown | Receiver::PartlyExternal => same.open.push(*unproved),
         }
     }

@@ -10,10 +10,15 @@ use crate::atlas::Atlas;
 use crate::base::id::symbol_handle;
 use crate::facts::delta::plain_qualname;
 use crate::facts::model::{FileFacts, Status, Symbol};
+use crate::graph::edge::Unproved;
 use crate::rank::surface;
 use crate::report::{json, sanitize};
-use crate::tools::show;
+use crate::tools::links::{self, Named};
+use crate::tools::param::Given;
 use crate::tools::tool::{Answer, Desk};
+use crate::tools::verdict::Verdict;
+use crate::tools::{listing, show, target};
+use crate::view::directory;
 use crate::view::{FileIdx, View};
 
 /// The symbols that one broken file retains.
@@ -46,6 +51,56 @@ pub fn of(desk: &Desk, atlas: &Atlas, file: FileIdx) -> Option<Retained> {
 pub fn all(desk: &Desk, atlas: &Atlas, fits: impl Fn(&View, FileIdx) -> bool) -> Vec<Retained> {
     atlas.view.indices().filter(|file| fits(&atlas.view, *file)).filter_map(|file| of(desk, atlas, file)).collect()
 }
+
+/// What `asked` names among the symbols that only committed versions of broken files have: by
+/// handle, `path::name`, a qualified name or the end of one. Files without any are left out.
+pub fn find(desk: &Desk, atlas: &Atlas, asked: &str, file: Option<&str>) -> Vec<Retained> {
+    let (path, name) = asked.trim().split_once("::").map_or((file, asked.trim()), |(path, name)| (Some(path), name));
+    let Ok(within) = path.map(|path| target::find_file(&atlas.view, path)).transpose() else { return Vec::new() };
+    let mut retained = all(desk, atlas, |_, file| within.is_none_or(|within| within == file));
+    for file in &mut retained {
+        let path = file.path.clone();
+        file.keep(|_, qualname, _| {
+            let plain = directory::plain(qualname);
+            plain == name
+                || plain.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
+                || (name.starts_with("sym_") && symbol_handle(&path, qualname) == name)
+        });
+    }
+    retained.retain(|file| !file.is_empty());
+    retained
+}
+
+/// The answer of `callers_of` and `callees_of` to a name that only a committed version has: links
+/// are of code that parses, so that who uses it now is unknown. References of its simple name
+/// that nothing proves are shown.
+///
+/// `None` where nothing of that name is retained.
+pub fn unlinked(desk: &Desk, atlas: &Atlas, given: &Given, list: &'static str) -> Option<Answer> {
+    let retained = find(desk, atlas, given.text("qualname").unwrap_or_default(), given.text("file"));
+    let first = retained.first()?;
+    let mut answer = Answer::new(atlas, desk.options.max_tokens);
+    put(&mut answer, &retained, true);
+    let what = format!("{} does not parse, and broken code is not linked", first.path);
+    Verdict::unknown("retained", what).put(&mut answer);
+    answer.field(list, Vec::<Value>::new());
+    if list == CALLERS {
+        let named = Named {
+            names: retained.iter().flat_map(Retained::names).map(str::to_owned).collect(),
+            languages: retained.iter().map(|file| file.facts.dialect.language()).collect(),
+            members_only: false,
+        };
+        let same = links::unproved_of(&atlas.view, &atlas.graph, &named);
+        let open: Vec<&Unproved> =
+            same.open.iter().filter(|unproved| listing::fits(&atlas.view, unproved.from, given)).collect();
+        listing::put_open(&mut answer, &atlas.view, &open, &[]);
+    }
+    answer.line("save it so that it parses, and ask again");
+    Some(answer)
+}
+
+/// The field of `callers_of` that holds the list.
+pub const CALLERS: &str = "callers";
 
 /// The listed symbols of a committed version that stood where its successor is damaged.
 ///
@@ -89,6 +144,16 @@ impl Retained {
             let symbol = &facts.symbols[*row];
             fits(facts.name(symbol.name), facts.name(symbol.qualname), show::kind(symbol))
         });
+    }
+
+    /// How many symbols there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The simple names of the symbols.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|row| self.facts.name(self.facts.symbols[*row].name))
     }
 
     /// Whether nothing is left.

@@ -14,11 +14,18 @@ use crate::view::{SkipReason, View};
 /// The causes by which an answer is a lower bound; none means complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
+    /// Whether nothing is known at all, by the first cause.
+    is_unknown: bool,
     /// Stable code and words, in the order they were found.
     pub causes: Vec<(&'static str, String)>,
 }
 
 impl Verdict {
+    /// The verdict on what cannot be known.
+    pub fn unknown(code: &'static str, words: String) -> Self {
+        Verdict { is_unknown: true, causes: vec![(code, words)] }
+    }
+
     /// Adds a cause where `n` is not 0.
     pub fn cause(&mut self, n: usize, code: &'static str, words: impl FnOnce() -> String) {
         if n > 0 {
@@ -55,9 +62,13 @@ impl Verdict {
         });
     }
 
-    /// `complete` or `lower_bound`.
+    /// `complete`, `lower_bound` or `unknown`.
     pub fn as_str(&self) -> &'static str {
-        if self.causes.is_empty() { "complete" } else { "lower_bound" }
+        match (self.is_unknown, self.causes.is_empty()) {
+            (true, _) => "unknown",
+            (false, true) => "complete",
+            (false, false) => "lower_bound",
+        }
     }
 
     /// Adds the verdict to an answer, in both forms.
@@ -72,7 +83,7 @@ impl Verdict {
         let words: Vec<&str> = self.causes.iter().map(|(_, words)| words.as_str()).collect();
         answer.line(match words.is_empty() {
             true => "verdict: complete".to_owned(),
-            false => format!("verdict: lower_bound ({})", words.join("; ")),
+            false => format!("verdict: {} ({})", self.as_str(), words.join("; ")),
         });
         answer.field("verdict", self.as_str());
         let causes: Vec<Value> = self
