@@ -128,7 +128,7 @@ fn put_skips(answer: &mut Answer, atlas: &Atlas) {
     let not_indexed: serde_json::Map<String, Value> =
         verdict::not_indexed(view).into_iter().map(|(extension, n)| (extension, n.into())).collect();
     answer.field("not_indexed", not_indexed);
-    put_paths(answer, "skipped_sources", "sources skipped", {
+    put_paths(answer, "skipped_sources", "skipped for another reason than their language", {
         view.others
             .iter()
             .filter(|other| other.reason != SkipReason::Language)
@@ -149,9 +149,9 @@ fn put_graph(answer: &mut Answer, atlas: &Atlas) {
     let judged = graph.edges.len() + n_unproved;
     let ratio = if judged == 0 { 0.0 } else { n_unproved as f64 / judged as f64 };
     answer.line(format!(
-        "edges: {} ({}), unproved references: {n_unproved} ({:.1} % of both), outside: {n_external}",
+        "edges: {}{}, unproved references: {n_unproved} ({:.1} % of both), outside: {n_external}",
         graph.edges.len(),
-        words.join(", "),
+        if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) },
         ratio * 100.0
     ));
     let layers: serde_json::Map<String, Value> =
@@ -188,7 +188,7 @@ fn put_paths(answer: &mut Answer, name: &'static str, words: &str, paths: Vec<(S
     let mut rows = Vec::new();
     for (path, remark) in paths.iter().take(MAX_PATHS) {
         let (path, remark) = (sanitize::line(path, 400), sanitize::line(remark, 120));
-        answer.line(format!("  {path} {remark}").trim_end().to_owned());
+        answer.line(if remark.is_empty() { format!("  {path}") } else { format!("  {path} ({})", remark.trim_end()) });
         rows.push(match remark.is_empty() {
             true => Value::from(path),
             false => json::object([("file", path.into()), ("reason", remark.into())]),
