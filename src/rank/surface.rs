@@ -61,7 +61,8 @@ pub fn is_listed(symbol: &Symbol) -> bool {
     symbol.kind != SymbolKind::Module && !symbol.flags.has(SymbolFlags::LOCAL)
 }
 
-/// Whether a path is of tests, examples, docs or generated code: such files rank behind the product.
+/// Whether a path is of tests, examples, docs, build scripts, a tool's configuration or generated
+/// code: such files rank behind the product.
 ///
 /// Whole path parts are compared, so that `latest` or `contest` are no tests.
 pub fn is_secondary(path: &str) -> bool {
@@ -104,6 +105,8 @@ pub fn is_secondary(path: &str) -> bool {
                 | "playground"
                 | "demo"
                 | "demos"
+                | "scripts"
+                | "website"
         )
     });
     let (stem, _) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -113,7 +116,7 @@ pub fn is_secondary(path: &str) -> bool {
         || stem.ends_with("_tests")
         || stem == "conftest"
         || stem == "tests"
-        || [".test", ".spec", ".bench", ".stories", ".cy", ".e2e", ".generated", ".gen"]
+        || [".test", ".spec", ".bench", ".stories", ".cy", ".e2e", ".generated", ".gen", ".config"]
             .iter()
             .any(|end| stem.ends_with(end))
         || (name.ends_with(".java") && ["Test", "Tests", "IT", "TestCase"].iter().any(|end| stem.ends_with(end)))
@@ -127,7 +130,15 @@ mod tests {
 
     #[test]
     fn tests_are_known_by_whole_parts_of_the_path() {
-        for path in ["tests/a.py", "src/a.test.ts", "core/src/test/java/x/A.java", "a/test_b.py", "x/FooTest.java"] {
+        for path in [
+            "vitest.config.ts",
+            "scripts/release.js",
+            "tests/a.py",
+            "src/a.test.ts",
+            "core/src/test/java/x/A.java",
+            "a/test_b.py",
+            "x/FooTest.java",
+        ] {
             assert!(is_secondary(path), "{path}");
         }
         for path in ["src/latest/a.py", "contest/b.ts", "src/Attest.java", "src/testament.py"] {

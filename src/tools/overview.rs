@@ -18,6 +18,8 @@ const MAX_FOLDERS: usize = 8;
 const MAX_USED: usize = 4;
 /// A folder with a larger share of the files is told apart into its own folders.
 const LARGE: f64 = 0.4;
+/// Uses that are fewer beside those the other way are no layer's: a comment, a guess, an exception.
+const MIN_SHARE: f64 = 0.05;
 
 /// The lines of the overview over `files` (best first, those of the product), within `budget`
 /// tokens: none where there is too little to tell.
@@ -76,7 +78,7 @@ fn is_entry(view: &View, file: FileIdx) -> bool {
 
 fn folder_lines(atlas: &Atlas, files: &[FileIdx]) -> Vec<String> {
     let view = &*atlas.view;
-    let folders = folders(view, files);
+    let (folders, left_out) = folders(view, files);
     if folders.len() < 2 {
         return Vec::new();
     }
@@ -105,7 +107,10 @@ fn folder_lines(atlas: &Atlas, files: &[FileIdx]) -> Vec<String> {
         let (name, files) = &folders[at];
         let mut used: Vec<(usize, &str)> = uses
             .iter()
-            .filter(|((from, _), _)| *from == at)
+            .filter(|((from, to), n)| {
+                let back = uses.get(&(*to, *from)).copied().unwrap_or(0);
+                *from == at && **n as f64 >= MIN_SHARE * back as f64
+            })
             .map(|((_, to), n)| (*n, folders[*to].0.as_str()))
             .collect();
         used.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(other.1)));
@@ -113,12 +118,15 @@ fn folder_lines(atlas: &Atlas, files: &[FileIdx]) -> Vec<String> {
         let arrow = if names.is_empty() { String::new() } else { format!(" → {}", names.join(", ")) };
         lines.push(format!(" {} ({}){arrow}", sanitize::line(name, 200), show::count(files.len(), "file")));
     }
+    if left_out > 0 {
+        lines.push(format!(" … {left_out} smaller folders"));
+    }
     lines
 }
 
-/// The largest folders that files lie in, each with its files: large ones are told apart, and
-/// where there are too many the smallest are left out. Sorted by name.
-fn folders(view: &View, files: &[FileIdx]) -> Vec<(String, Vec<FileIdx>)> {
+/// The largest folders that files lie in, each with its files, sorted by name: large ones are told
+/// apart, and where there are too many the smallest are left out. Gives how many those are, too.
+fn folders(view: &View, files: &[FileIdx]) -> (Vec<(String, Vec<FileIdx>)>, usize) {
     let mut groups: BTreeMap<String, Vec<FileIdx>> = BTreeMap::from([(String::new(), files.to_vec())]);
     let mut whole: BTreeSet<String> = BTreeSet::new();
     while groups.len() < MAX_FOLDERS {
@@ -156,7 +164,8 @@ fn folders(view: &View, files: &[FileIdx]) -> Vec<(String, Vec<FileIdx>)> {
     let mut folders: Vec<(String, Vec<FileIdx>)> =
         groups.into_iter().map(|(name, files)| (if name.is_empty() { ".".to_owned() } else { name }, files)).collect();
     folders.sort_by(|one, other| other.1.len().cmp(&one.1.len()).then(one.0.cmp(&other.0)));
+    let left_out = folders.len().saturating_sub(MAX_FOLDERS);
     folders.truncate(MAX_FOLDERS);
     folders.sort();
-    folders
+    (folders, left_out)
 }

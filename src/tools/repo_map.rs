@@ -1,5 +1,7 @@
 //! `repo_map`: the files that matter most with their public definitions, within a token budget.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::base::error::{Error, ErrorKind, Result};
@@ -9,7 +11,7 @@ use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::sheet::{self, Purpose, Ranked};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::{listing, overview, retained, suggest, verdict};
-use crate::view::FileIdx;
+use crate::view::{FileIdx, View};
 
 pub const TOOL: Tool = Tool {
     name: "repo_map",
@@ -54,7 +56,8 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
         let what = format!("no file under `{}` is indexed", sanitize::line(prefix, 200));
         return Err(Error::new(ErrorKind::CannotAnswer, what).hint("`ratlas status` lists what is skipped, and why"));
     }
-    ranked.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.file.cmp(&other.file)));
+    sort(&mut ranked);
+    spread(view, &mut ranked);
     let budget = given.integer("budget").unwrap_or(desk.options.default_map_tokens).min(desk.options.max_tokens);
     let mut answer = Answer::new(&atlas, budget);
     if let Some(line) = verdict::not_indexed_line(view).filter(|_| budget >= 400) {
@@ -75,6 +78,26 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     Ok(answer)
 }
 
+fn sort(ranked: &mut [Ranked]) {
+    ranked.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.file.cmp(&other.file)));
+}
+
+/// After how many files of a folder one more counts half: a repository is known sooner from a few
+/// files of each of its parts than from all helpers that its parts share.
+const N_OF_FOLDER: f64 = 4.0;
+
+/// Makes files count less that come after others of their folder, and sorts again.
+fn spread(view: &View, ranked: &mut [Ranked]) {
+    let mut n_before: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in ranked.iter_mut() {
+        let path = view.file(one.file).path.as_str();
+        let n = n_before.entry(path.rsplit_once('/').map_or("", |(folder, _)| folder)).or_default();
+        one.score /= 1.0 + *n as f64 / N_OF_FOLDER;
+        *n += 1;
+    }
+    sort(ranked);
+}
+
 /// The options of ranking, with the asked-for floor.
 pub fn rank_options(desk: &Desk, given: &Given) -> files::Options {
     let mut options = desk.options.rank.clone();
@@ -83,7 +106,7 @@ pub fn rank_options(desk: &Desk, given: &Given) -> files::Options {
 }
 
 /// The ranked files in JSON: path and score, best first.
-pub fn files_json(view: &crate::view::View, ranked: &[Ranked]) -> Value {
+pub fn files_json(view: &View, ranked: &[Ranked]) -> Value {
     ranked
         .iter()
         .map(|ranked| {

@@ -11,6 +11,7 @@ use crate::report::pack::{Entry, Line, count_line};
 use crate::report::{pack, sanitize};
 use crate::tools::show;
 use crate::tools::tool::Answer;
+use crate::view::directory;
 use crate::view::{FileIdx, SymbolRef};
 
 /// A file with its score and the weights of some of its symbols.
@@ -39,6 +40,8 @@ const SURFACE_GAIN: f64 = 0.9;
 /// The same for a task, where what matches counts and the surface only says what the file is.
 const TASK_SURFACE_GAIN: f64 = 0.3;
 const MATCH_GAIN: f64 = 2.0;
+/// What another overload, or the setter beside a getter, adds beside the one that is used most.
+const NAMESAKE_SHARE: f64 = 0.3;
 /// After how many matches of a file one more counts half.
 const N_MATCHES: f64 = 5.0;
 /// What a note adds as a share of its line.
@@ -49,6 +52,9 @@ const CALLS_SHARE: f64 = 0.5;
 const MIN_RELATED: f64 = 0.5;
 /// Matches less good are shown no sooner than others.
 const MIN_MATCH: f64 = 0.12;
+/// The longest signature, in characters: what is cut off is parameters and bounds, and another
+/// definition says more for the same tokens.
+const MAX_SIGNATURE: usize = 110;
 /// How many ends a line of callers or calls names.
 const MAX_ENDS: usize = 4;
 /// Smaller budgets have no line that counts what is left out.
@@ -109,19 +115,18 @@ fn lines(atlas: &Atlas, ranked: &Ranked, kind: Option<&str>, purpose: Purpose) -
     }
     let mut by_value: Vec<usize> = (0..rows.len()).collect();
     by_value.sort_by(|one, other| rows[*other].2.total_cmp(&rows[*one].2).then(one.cmp(other)));
-    let mut places = vec![0; rows.len()];
-    for (place, at) in by_value.into_iter().enumerate() {
-        places[at] = place;
+    let mut fallings = vec![0.0; rows.len()];
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for (place, at) in by_value.into_iter().enumerate().filter(|(_, at)| rows[*at].2 > 0.0) {
+        let is_first = names.insert(directory::plain(facts.name(facts.symbols[rows[at].0].qualname)));
+        fallings[at] = if is_first { 1.0 } else { NAMESAKE_SHARE } / (1.0 + place as f64);
     }
     let gains: Vec<f64> = rows
         .iter()
-        .zip(places)
-        .map(|((_, marked, value), place)| {
-            let falling = if *value > 0.0 { 1.0 / (1.0 + place as f64) } else { 0.0 };
-            match purpose {
-                Purpose::Map => SURFACE_GAIN * falling,
-                Purpose::Task => TASK_SURFACE_GAIN * falling + MATCH_GAIN * marked,
-            }
+        .zip(fallings)
+        .map(|((_, marked, _), falling)| match purpose {
+            Purpose::Map => SURFACE_GAIN * falling,
+            Purpose::Task => TASK_SURFACE_GAIN * falling + MATCH_GAIN * marked,
         })
         .collect();
     let mut by_gain: Vec<usize> = (0..rows.len()).collect();
@@ -166,7 +171,8 @@ fn line(atlas: &Atlas, at: SymbolRef, gain: f64, with_related: bool) -> Line {
             notes.push((format!("  calls {text}"), gain * CALLS_SHARE));
         }
     }
-    Line { text: format!(" {span} {}", show::signature(facts, symbol)), gain, notes }
+    let signature = sanitize::line(&show::signature(facts, symbol), MAX_SIGNATURE);
+    Line { text: format!(" {span} {signature}"), gain, notes }
 }
 
 /// Whether an edge is worth a word beside a definition.
