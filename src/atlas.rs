@@ -28,6 +28,9 @@ pub struct Header {
     pub repository: String,
     /// HEAD's commit in hex, `None` before the first commit or outside git.
     pub commit: Option<String>,
+    /// Names the files with their bytes and modes: equal for equal trees, wherever they lie. Empty where
+    /// that is not known.
+    pub tree: String,
     /// How many files differ from HEAD's tree.
     pub n_dirty: usize,
     /// Whether something was still to be indexed when the answer was asked for.
@@ -56,7 +59,7 @@ pub trait AtlasSource {
         self.fresh()
     }
 
-    /// Makes ready for edits to come, at leisure; answers nothing.
+    /// Makes ready for edits and processes to come, at leisure; answers nothing.
     fn prepare(&self) {}
 
     /// A tree of before, for who cannot wait: `n_pending` of its header counts the files that are

@@ -67,6 +67,7 @@ const TOKENS: Kind = Kind::Integer { min: 64, max: 1_000_000 };
 const KEYS: &[Key] = &[
     key("budget.default_context_tokens", TOKENS),
     key("budget.default_map_tokens", TOKENS),
+    key("budget.freshness_ms", Kind::Integer { min: 0, max: 600_000 }),
     key("budget.max_tokens", TOKENS),
     key("impact.always_run", Kind::Texts),
     key("impact.map", Kind::Map),
@@ -370,6 +371,7 @@ impl Config {
             default_map_tokens: tokens("budget.default_map_tokens", base.default_map_tokens),
             default_context_tokens: tokens("budget.default_context_tokens", base.default_context_tokens),
             max_tokens: tokens("budget.max_tokens", base.max_tokens),
+            freshness: self.integer("budget.freshness_ms").map_or(base.freshness, Duration::from_millis),
             confidence_floor: floor,
             rank: files::Options {
                 alpha: self.number("rank.alpha").unwrap_or(rank.alpha),
@@ -429,6 +431,7 @@ fn default_of(name: &str) -> Value {
     match name {
         "budget.default_context_tokens" => Value::Integer(tools.default_context_tokens as u64),
         "budget.default_map_tokens" => Value::Integer(tools.default_map_tokens as u64),
+        "budget.freshness_ms" => Value::Integer(tools.freshness.as_millis() as u64),
         "budget.max_tokens" => Value::Integer(tools.max_tokens as u64),
         "impact.max_changed_files" => Value::Integer(1_000_000),
         "impact.map" => Value::Map(Vec::new()),

@@ -87,6 +87,8 @@ struct State {
     programs: (Vec<String>, Vec<Arc<Program>>),
     /// Whether the configured SCIP files have been looked at.
     has_taken: bool,
+    /// Linked trees that are still to be kept.
+    unkept: Vec<(Digest, Snapshot, Arc<Atlas>)>,
 }
 
 /// Atlases of revisions that are kept: a diff asks for two, a review for a few more. Each holds a
@@ -112,6 +114,8 @@ pub struct IndexReport {
 pub struct Peek {
     pub counts: Counts,
     pub commit: Option<String>,
+    /// Names the tree, as [`Header::tree`].
+    pub tree: String,
     /// The files that are indexed already.
     pub view: View,
     /// Paths that differ from HEAD's tree, sorted; those of `deleted` too.
@@ -217,6 +221,7 @@ impl Session {
         dirty.sort();
         Ok(Peek {
             counts: built.counts,
+            tree: tree_of(&snapshot),
             commit: snapshot.commit,
             view: built.view,
             dirty,
@@ -417,6 +422,7 @@ impl Session {
         Header {
             repository: self.repo.name(),
             commit: snapshot.commit.clone(),
+            tree: tree_of(snapshot),
             n_dirty: snapshot.entries.iter().filter(|e| e.dirty).count() + snapshot.deleted.len(),
             n_pending: 0,
         }
@@ -502,15 +508,17 @@ impl AtlasSource for Session {
             known => self.atlas(&snapshot, view, known),
         };
         if !is_torn {
-            self.keep(&state, &snapshot, &atlas);
+            self.keep(&mut state, &snapshot, &atlas);
             state.fresh = Some((snapshot, Arc::clone(&atlas)));
         }
         Ok(atlas)
     }
 
     /// Finds out what the next link of the worktree builds on, so that the first edit is as quick as
-    /// later ones. Questions are answered meanwhile. Does nothing before the first answer.
+    /// later ones, and keeps what was linked. Questions are answered meanwhile. Does nothing before
+    /// the first answer, and next to nothing where all is done.
     fn prepare(&self) {
+        self.keep_all();
         let view = {
             let state = self.state();
             match (&state.fresh, &state.linked) {
@@ -684,6 +692,11 @@ fn changeset(n_parsed: usize) -> BTreeMap<String, f64> {
     sums.insert("ratlas_changeset_files_sum".to_owned(), n_parsed as f64);
     sums.insert("ratlas_changeset_files_count".to_owned(), 1.0);
     sums
+}
+
+/// The name of a snapshot's tree in answers: the first half of its digest's digits.
+fn tree_of(snapshot: &Snapshot) -> String {
+    format!("{:016x}", snapshot.digest().short())
 }
 
 /// The graph of an equal tree: what is dirty does not matter to it.

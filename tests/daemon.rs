@@ -214,6 +214,9 @@ fn servers_side_by_side_agree_after_every_edit() {
         });
         assert!(answers[0].contains(&format!("def {name}()")), "{}", answers[0]);
         assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{answers:?}");
+        if round == 2 {
+            assert_eq!(status(&scratch)["answered"], 3, "servers that run already are attached to it");
+        }
         if round == 3 {
             // It dies, and they go on.
             drop(daemon.take());

@@ -59,7 +59,7 @@ pub fn desk(files: &[(&str, &str)]) -> Desk {
     view.files.sort_by(|a, b| a.path.cmp(&b.path));
     view.others.sort_by(|a, b| a.path.cmp(&b.path));
     let graph = link(&view);
-    let header = Header { repository: "memory".into(), commit: None, n_dirty: 0, n_pending: 0 };
+    let header = Header { repository: "memory".into(), ..Header::default() };
     let atlas = Arc::new(Atlas { view: Arc::new(view), graph: Arc::new(graph).into(), header });
     Desk::new(Arc::new(Memory { atlas, bytes }), Options::default())
 }

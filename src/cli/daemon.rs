@@ -1,14 +1,15 @@
 //! `ratlas daemon`: one warm session for many clients; and how commands and servers use it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value};
 
+use crate::atlas::Atlas;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::Digest;
 use crate::cli::args::Format;
@@ -20,10 +21,10 @@ use crate::daemon::server::{self, Options};
 use crate::daemon::wire::{Identity, Question, Reply};
 use crate::git::repo::Repo;
 use crate::report::json;
-use crate::session;
+use crate::session::{self, Session};
 use crate::tools;
 use crate::tools::param::Asker;
-use crate::tools::tool::{Desk, Now, Rendered};
+use crate::tools::tool::{Answers, Desk, Now, Rendered, Tool};
 
 #[derive(Debug, Args)]
 pub struct DaemonArgs {
@@ -108,6 +109,76 @@ fn ask_at(
         Reply::Answer(answer) => Some(Ok(answer)),
         Reply::Failed(error) => Some(Err(error)),
         Reply::Refused(_) | Reply::Working | Reply::Status { .. } | Reply::Stopping => None,
+    }
+}
+
+/// Answers a server's questions: by the daemon of a worktree where one lives, else by this
+/// process, which opens the repository when it first has to.
+pub struct Attached {
+    context: Context,
+    dir: PathBuf,
+    own: Mutex<Option<Arc<Desk>>>,
+    opened: Arc<OnceLock<Arc<Session>>>,
+    has_answered: AtomicBool,
+}
+
+impl Attached {
+    /// Of the worktree that `dir` lies in. The session, once it is opened, is put into `opened`.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub fn new(context: Context, dir: &Path, opened: Arc<OnceLock<Arc<Session>>>) -> Result<Self> {
+        let attached = Attached {
+            context,
+            dir: dir.to_owned(),
+            own: Mutex::default(),
+            opened,
+            has_answered: AtomicBool::new(false),
+        };
+        // Without a daemon, what is wrong with the folder is said at once.
+        if !place_at(&attached.context, dir).is_ok_and(|(place, _)| place.socket.exists()) {
+            attached.own()?;
+        }
+        Ok(attached)
+    }
+
+    fn own(&self) -> Result<Arc<Desk>> {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(desk) = own.as_ref() {
+            return Ok(Arc::clone(desk));
+        }
+        let session = Arc::new(self.context.session_at(&self.dir)?);
+        let options = self.context.config_at(session.repo().root())?.tools();
+        let _ = self.opened.set(Arc::clone(&session));
+        let desk = Arc::new(Desk::new(session, options));
+        *own = Some(Arc::clone(&desk));
+        Ok(desk)
+    }
+}
+
+impl Answers for Attached {
+    fn answer(&self, tool: &'static Tool, raw: &Map<String, Value>, asker: Asker, now: Now) -> Result<Rendered> {
+        let answer = match ask_at(&self.context, &self.dir, tool.name, raw, asker, now) {
+            Some(answer) => answer,
+            None => self.own()?.answer(tool, raw, asker, now),
+        };
+        self.has_answered.fetch_or(answer.is_ok(), Ordering::Relaxed);
+        answer
+    }
+
+    fn atlas(&self) -> Result<Arc<Atlas>> {
+        Answers::atlas(&*self.own()?)
+    }
+
+    fn is_warm(&self) -> bool {
+        self.has_answered.load(Ordering::Relaxed)
+    }
+
+    fn prepare(&self) {
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(own) = own {
+            own.prepare();
+        }
     }
 }
 

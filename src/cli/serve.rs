@@ -15,6 +15,7 @@ use clap::Args;
 use crate::atlas::AtlasSource;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::context::Context;
+use crate::cli::daemon::Attached;
 #[cfg(feature = "http")]
 use crate::cli::output;
 use crate::git::repo::Repo;
@@ -24,7 +25,7 @@ use crate::mcp::{self, Open, Place};
 use crate::session::Session;
 #[cfg(feature = "http")]
 use crate::tools::meter;
-use crate::tools::tool::Desk;
+use crate::tools::tool::Answers;
 
 #[cfg(feature = "http")]
 /// The variable that holds the token of HTTP clients.
@@ -47,10 +48,8 @@ pub fn run(context: Context, args: &ServeArgs) -> Result<u8> {
     let open: Open = {
         let opened = Arc::clone(&opened);
         Arc::new(move |dir: &Path| {
-            let session = Arc::new(context.session_at(dir)?);
-            let options = context.config_at(session.repo().root())?.tools();
-            let _ = opened.set(Arc::clone(&session));
-            Ok(Desk::new(session, options))
+            let attached = Attached::new(context.clone(), dir, Arc::clone(&opened))?;
+            Ok(Arc::new(attached) as Arc<dyn Answers>)
         })
     };
     match args.http {

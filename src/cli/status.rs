@@ -30,8 +30,13 @@ pub fn run(context: &Context, args: &StatusArgs) -> Result<u8> {
     let peek = session.peek()?;
     let n_pending = peek.counts.pending;
     let graph = session.link(&peek.view);
-    let header =
-        Header { repository: session.repo().name(), commit: peek.commit, n_dirty: peek.dirty.len(), n_pending };
+    let header = Header {
+        repository: session.repo().name(),
+        commit: peek.commit,
+        tree: peek.tree,
+        n_dirty: peek.dirty.len(),
+        n_pending,
+    };
     let atlas = Atlas { view: Arc::new(peek.view), graph: Arc::new(graph).into(), header };
     if args.metrics {
         let text = meter::prometheus(&meter::gauges(&atlas, Some(peek.store_bytes)), &session.counters());

@@ -36,6 +36,7 @@ struct Daemon {
     /// Milliseconds from the start to the last question.
     last_ms: AtomicU64,
     n_answered: AtomicU64,
+    is_preparing: Arc<AtomicBool>,
     n_open: AtomicUsize,
     stop: Arc<AtomicBool>,
 }
@@ -49,6 +50,7 @@ impl Daemon {
             started: Instant::now(),
             last_ms: AtomicU64::new(0),
             n_answered: AtomicU64::new(0),
+            is_preparing: Arc::default(),
             n_open: AtomicUsize::new(0),
             stop,
         }
@@ -249,11 +251,14 @@ pub(super) mod unix {
         };
         let asker = if is_command { Asker::Command } else { Asker::Client };
         let now = if is_held { Now::Held } else { Now::Fresh };
-        let is_first = daemon.n_answered.fetch_add(1, Ordering::Relaxed) == 0;
+        daemon.n_answered.fetch_add(1, Ordering::Relaxed);
         let answer = desk.answer(tool, &raw, asker, now);
-        if is_first {
-            let desk = Arc::clone(&desk);
-            std::thread::spawn(move || desk.prepare());
+        if !daemon.is_preparing.swap(true, Ordering::Relaxed) {
+            let (desk, is_preparing) = (Arc::clone(&desk), Arc::clone(&daemon.is_preparing));
+            std::thread::spawn(move || {
+                desk.prepare();
+                is_preparing.store(false, Ordering::Relaxed);
+            });
         }
         match answer {
             Ok(answer) => Reply::Answer(answer),

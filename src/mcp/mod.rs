@@ -23,10 +23,10 @@ use crate::base::error::{Error, ErrorKind, Result};
 #[cfg(feature = "http")]
 use crate::mcp::http::{Http, Metrics};
 use crate::mcp::server::Server;
-use crate::tools::tool::Desk;
+use crate::tools::tool::Answers;
 
 /// Opens the repository that a folder lies in.
-pub type Open = Arc<dyn Fn(&Path) -> Result<Desk> + Send + Sync>;
+pub type Open = Arc<dyn Fn(&Path) -> Result<Arc<dyn Answers>> + Send + Sync>;
 
 /// Where the repository is.
 #[derive(Clone, Debug)]

@@ -21,11 +21,11 @@ use tokio::task::{JoinError, JoinHandle};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::mcp::{Open, Place, words};
-use crate::report::{json, sanitize};
+use crate::report::sanitize;
 use crate::tools::complete::{self, Completed};
 use crate::tools::param::{self, Asker, Given};
-use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::{self, get_symbol, meter, repo_map};
+use crate::tools::tool::{Answers, Form, Now, Rendered, Tool};
+use crate::tools::{self, get_symbol, repo_map};
 use crate::view::View;
 
 /// How often a waiting call says that it is still at work.
@@ -43,8 +43,8 @@ const MAX_AT_WORK: usize = 8;
 pub struct Server {
     place: Place,
     open: Open,
-    desk: Arc<Mutex<Option<Arc<Desk>>>>,
-    is_prepared: Arc<AtomicBool>,
+    desk: Arc<Mutex<Option<Arc<dyn Answers>>>>,
+    is_preparing: Arc<AtomicBool>,
     at_work: Arc<Semaphore>,
 }
 
@@ -52,11 +52,11 @@ impl Server {
     /// A server that opens its repository at the first question.
     pub fn new(place: Place, open: Open) -> Self {
         let at_work = Arc::new(Semaphore::new(MAX_AT_WORK));
-        Server { place, open, desk: Arc::default(), is_prepared: Arc::default(), at_work }
+        Server { place, open, desk: Arc::default(), is_preparing: Arc::default(), at_work }
     }
 
     /// The desk, opened if it was not; a failure is tried again at the next question.
-    async fn desk(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Desk>> {
+    async fn desk(&self, context: &RequestContext<RoleServer>) -> Result<Arc<dyn Answers>> {
         let mut desk = self.desk.lock().await;
         if let Some(desk) = desk.as_ref() {
             return Ok(Arc::clone(desk));
@@ -67,16 +67,18 @@ impl Server {
         };
         let open = Arc::clone(&self.open);
         let opened = tokio::task::spawn_blocking(move || open(&dir)).await.map_err(crashed)??;
-        let opened = Arc::new(opened);
         *desk = Some(Arc::clone(&opened));
         Ok(opened)
     }
 
-    /// After the first answer, makes ready for edits to come.
-    fn prepare(&self, desk: &Arc<Desk>) {
-        if !self.is_prepared.swap(true, Ordering::Relaxed) {
-            let source = Arc::clone(&desk.source);
-            tokio::task::spawn_blocking(move || source.prepare());
+    /// After an answer, makes ready for edits and processes to come; one at a time.
+    fn prepare(&self, desk: &Arc<dyn Answers>) {
+        if !self.is_preparing.swap(true, Ordering::Relaxed) {
+            let (desk, is_preparing) = (Arc::clone(desk), Arc::clone(&self.is_preparing));
+            tokio::task::spawn_blocking(move || {
+                desk.prepare();
+                is_preparing.store(false, Ordering::Relaxed);
+            });
         }
     }
 
@@ -86,13 +88,13 @@ impl Server {
         tool: &'static Tool,
         raw: Map<String, serde_json::Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Answer> {
-        let given = Given::read(tool.name, tool.params, &raw, Asker::Client)?;
+    ) -> Result<Rendered> {
+        Given::read(tool.name, tool.params, &raw, Asker::Client)?;
         let started = Instant::now();
         let desk = self.desk(context).await?;
-        let given = given.within(desk.source.root().as_deref());
-        let mut job = self.start(Arc::clone(&desk), tool, given.clone());
-        let mut stale: Option<JoinHandle<Result<Answer>>> = None;
+        let raw = Arc::new(raw);
+        let mut job = self.start(Arc::clone(&desk), tool, Arc::clone(&raw));
+        let mut stale: Option<JoinHandle<Result<Rendered>>> = None;
         loop {
             let left = self.place.patience.saturating_sub(started.elapsed());
             let tick = if stale.is_some() { TICK } else { TICK.min(left) };
@@ -108,9 +110,8 @@ impl Server {
             let elapsed = started.elapsed();
             if elapsed >= self.place.patience && stale.is_none() {
                 // The job goes on: it answers if it is done sooner, and the next question finds it.
-                let (desk, given) = (Arc::clone(&desk), given.clone());
-                desk.source.count(&meter::Sums::from([("ratlas_freshness_timeouts_total".to_owned(), 1.0)]));
-                stale = Some(tokio::task::spawn_blocking(move || meter::ask(&desk.stale(), tool, &given)));
+                let (desk, raw) = (Arc::clone(&desk), Arc::clone(&raw));
+                stale = Some(tokio::task::spawn_blocking(move || desk.answer(tool, &raw, Asker::Client, Now::Held)));
             }
             if elapsed >= self.place.patience + LAST_WAIT {
                 let what = format!("the repository is still being indexed after {} seconds", elapsed.as_secs());
@@ -125,12 +126,17 @@ impl Server {
 
     /// Starts a tool's work as soon as few enough others are at work. Work that nobody waits for
     /// any more keeps its turn to its end.
-    fn start(&self, desk: Arc<Desk>, tool: &'static Tool, given: Given) -> JoinHandle<Result<Answer>> {
+    fn start(
+        &self,
+        desk: Arc<dyn Answers>,
+        tool: &'static Tool,
+        raw: Arc<Map<String, serde_json::Value>>,
+    ) -> JoinHandle<Result<Rendered>> {
         let at_work = Arc::clone(&self.at_work);
         tokio::spawn(async move {
             let turn = at_work.acquire_owned().await;
             let work = tokio::task::spawn_blocking(move || {
-                let answer = meter::ask(&desk, tool, &given);
+                let answer = desk.answer(tool, &raw, Asker::Client, Now::Fresh);
                 drop(turn);
                 answer
             });
@@ -160,7 +166,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> std::result::Result<String, ErrorData> {
         match self.ask(tool, raw, context).await {
-            Ok(answer) => Ok(answer.text()),
+            Ok(answer) => Ok(answer.text),
             Err(error) => match error.kind {
                 ErrorKind::UnknownTarget | ErrorKind::Usage => Err(ErrorData::invalid_params(error_text(&error), None)),
                 _ => Err(ErrorData::internal_error(error_text(&error), None)),
@@ -179,7 +185,7 @@ impl Server {
         let typed = typed.to_owned();
         // Typing does not wait for an index in the making: what is there completes.
         let work = tokio::task::spawn_blocking(move || {
-            let atlas = desk.atlas(&Given::default())?;
+            let atlas = desk.atlas()?;
             Ok(complete(&atlas.view, &typed))
         });
         match tokio::time::timeout(TICK, work).await {
@@ -190,7 +196,7 @@ impl Server {
 }
 
 /// The result of a job, once there is one.
-async fn finished(job: &mut Option<JoinHandle<Result<Answer>>>) -> std::result::Result<Result<Answer>, JoinError> {
+async fn finished(job: &mut Option<JoinHandle<Result<Rendered>>>) -> std::result::Result<Result<Rendered>, JoinError> {
     match job {
         Some(job) => job.await,
         None => std::future::pending().await,
@@ -254,17 +260,16 @@ fn error_text(error: &Error) -> String {
     error.to_string().lines().map(|line| sanitize::line(line, 2_000)).collect::<Vec<_>>().join("\n")
 }
 
-fn result_of(tool: &Tool, answer: &Answer) -> CallToolResult {
-    if tool.form == Form::Data {
-        let data = answer.json();
-        let text = json::compact(&data);
-        if text.len() <= MAX_DATA_BYTES {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-            result.structured_content = Some(data);
-            return result;
-        }
+fn result_of(tool: &Tool, answer: Rendered) -> CallToolResult {
+    if tool.form == Form::Data
+        && answer.json.len() <= MAX_DATA_BYTES
+        && let Ok(data) = serde_json::from_str(&answer.json)
+    {
+        let mut result = CallToolResult::success(vec![ContentBlock::text(answer.json)]);
+        result.structured_content = Some(data);
+        return result;
     }
-    CallToolResult::success(vec![ContentBlock::text(answer.text())])
+    CallToolResult::success(vec![ContentBlock::text(answer.text)])
 }
 
 fn tool_model(tool: &Tool) -> ToolModel {
@@ -306,7 +311,7 @@ impl ServerHandler for Server {
         };
         let raw = request.arguments.unwrap_or_default();
         Ok(match self.ask(tool, raw, &context).await {
-            Ok(answer) => result_of(tool, &answer),
+            Ok(answer) => result_of(tool, answer),
             Err(error) => CallToolResult::error(vec![ContentBlock::text(error_text(&error))]),
         }
         .into())

@@ -36,17 +36,29 @@ impl Session {
         Some(Arc::new(Atlas { view, graph, header: self.header(snapshot) }))
     }
 
-    /// Keeps a tree that was linked: the first that this process sees, and trees as they were
-    /// committed; what is on its way between two edits is not worth its writing. Failing to costs
-    /// the next process its time only.
-    pub(super) fn keep(&self, state: &State, snapshot: &Snapshot, atlas: &Atlas) {
+    /// Has a tree that was linked be kept once there is time: the first that this process sees, and
+    /// trees as they were committed; what is on its way between two edits is not worth its writing.
+    pub(super) fn keep(&self, state: &mut State, snapshot: &Snapshot, atlas: &Arc<Atlas>) {
         if atlas.header.n_dirty > 0 && state.fresh.is_some() {
             return;
         }
         let key = self.kept_key(state, snapshot);
-        let kept = kept::save(&self.builder(), &key, snapshot, &atlas.view, &atlas.graph);
-        if let Err(error) = kept {
-            tracing::debug!("the linked tree is not kept: {error}");
+        state.unkept.retain(|(other, ..)| *other != key);
+        // Who comes by many trees before there is time keeps the last ones.
+        if state.unkept.len() == MAX_UNKEPT {
+            state.unkept.remove(0);
+        }
+        state.unkept.push((key, snapshot.clone(), Arc::clone(atlas)));
+    }
+
+    /// Keeps the trees that are still to be kept. Failing to costs the next process its time only.
+    pub(super) fn keep_all(&self) {
+        let unkept = std::mem::take(&mut self.state().unkept);
+        for (key, snapshot, atlas) in unkept {
+            let kept = kept::save(&self.builder(), &key, &snapshot, &atlas.view, &atlas.graph);
+            if let Err(error) = kept {
+                tracing::debug!("the linked tree is not kept: {error}");
+            }
         }
     }
 
@@ -54,6 +66,18 @@ impl Session {
         kept::key(&self.tree_name(snapshot), &state.programs.0)
     }
 }
+
+/// A process that ends keeps what it linked, after its answer.
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.keep_all();
+        }
+    }
+}
+
+/// Trees that wait to be kept, each with its view and graph: the two sides of a diff.
+const MAX_UNKEPT: usize = 2;
 
 /// Whether this process holds an equal tree that it has linked itself: then its facts are here too.
 fn is_linked_here(state: &State, snapshot: &Snapshot) -> bool {

@@ -95,6 +95,8 @@ const PATHS: [&str; 6] = ["qualname", "file", "target", "focus_files", "path", "
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
     values: BTreeMap<&'static str, Value>,
+    /// Whether a client asks, who would rather have an answer now than an exact one later.
+    pub is_client: bool,
 }
 
 /// Who asks: a client sees listed parameters only.
@@ -128,7 +130,7 @@ impl Given {
             return Err(Error::new(ErrorKind::Usage, format!("`{tool}` needs the argument `{}`", missing.name))
                 .hint(format!("`{}`: {}", missing.name, missing.description)));
         }
-        Ok(Given { values })
+        Ok(Given { values, is_client: asker == Asker::Client })
     }
 
     /// The same, with absolute paths of the repository at `root` written as it names them, as

@@ -1,8 +1,9 @@
 //! What a tool must be, and the desk it is asked at.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
@@ -65,6 +66,9 @@ pub struct Options {
     pub default_context_tokens: usize,
     /// The highest budget, and the ceiling of every other text answer.
     pub max_tokens: usize,
+    /// How long a client's question waits for the tree as it is now where there is one of before to
+    /// answer from.
+    pub freshness: Duration,
     /// Edges below it are left out of answers.
     pub confidence_floor: f64,
     pub rank: files::Options,
@@ -79,6 +83,7 @@ impl Default for Options {
             default_map_tokens: 2_000,
             default_context_tokens: 4_000,
             max_tokens: 16_000,
+            freshness: Duration::from_secs(2),
             confidence_floor: 0.15,
             rank: files::Options::default(),
             impact: policy::Options::default(),
@@ -104,7 +109,8 @@ impl Desk {
     }
 
     /// The atlas to answer from: the tree as it is now, or, where `fresh` is explicitly false,
-    /// the one of the last answer if there was any.
+    /// the one of the last answer if there was any. A client does not wait longer for it than
+    /// `freshness` where there was one: it is answered from that, with the count of what is other.
     ///
     /// # Errors
     /// As [`AtlasSource::fresh`].
@@ -114,7 +120,17 @@ impl Desk {
         }
         // Not held while the tree is looked at: who cannot wait asks for the last one meanwhile.
         let started = Instant::now();
-        let atlas = self.source.fresh()?;
+        let held = self.last().clone().filter(|_| given.is_client && given.flag("fresh") != Some(true));
+        let atlas = match &held {
+            None => self.source.fresh()?,
+            Some(held) => match self.fresh_within(self.options.freshness)? {
+                Some(atlas) => atlas,
+                None => {
+                    self.source.count(&meter::Sums::from([("ratlas_freshness_timeouts_total".to_owned(), 1.0)]));
+                    return self.source.held(held);
+                }
+            },
+        };
         let mut last = self.last();
         if !last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &atlas)) {
             let mut sums = meter::Sums::from([("ratlas_generation_total".to_owned(), 1.0)]);
@@ -123,6 +139,24 @@ impl Desk {
         }
         *last = Some(Arc::clone(&atlas));
         Ok(atlas)
+    }
+
+    /// The tree as it is now, where it is had in time; the work on it goes on, and the next
+    /// question finds it.
+    fn fresh_within(&self, time: Duration) -> Result<Option<Arc<Atlas>>> {
+        let (send, receive) = mpsc::channel();
+        let source = Arc::clone(&self.source);
+        std::thread::spawn(move || {
+            // Nobody listens any more when it took too long.
+            let _ = send.send(source.fresh());
+        });
+        match receive.recv_timeout(time) {
+            Ok(atlas) => atlas.map(Some),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(Error::new(ErrorKind::CannotAnswer, "looking at the repository stopped this process's work"))
+            }
+        }
     }
 
     /// What ranking needs of an atlas; kept until another is asked for, whose unchanged files
@@ -172,10 +206,16 @@ pub trait Answers: Send + Sync {
     /// `Usage` for arguments that do not fit, else as the tool.
     fn answer(&self, tool: &'static Tool, raw: &Map<String, Value>, asker: Asker, now: Now) -> Result<Rendered>;
 
+    /// The tree as it is now, for who completes names.
+    ///
+    /// # Errors
+    /// As [`AtlasSource::fresh`].
+    fn atlas(&self) -> Result<Arc<Atlas>>;
+
     /// Whether there is a tree to answer from without a wait.
     fn is_warm(&self) -> bool;
 
-    /// Makes ready for edits to come, at leisure.
+    /// Makes ready for edits and processes to come, at leisure.
     fn prepare(&self);
 }
 
@@ -183,10 +223,14 @@ impl Answers for Desk {
     fn answer(&self, tool: &'static Tool, raw: &Map<String, Value>, asker: Asker, now: Now) -> Result<Rendered> {
         let given = Given::read(tool.name, tool.params, raw, asker)?.within(self.source.root().as_deref());
         let answer = match now {
-            Now::Fresh => (tool.run)(self, &given),
-            Now::Held => (tool.run)(&self.stale(), &given),
+            Now::Fresh => meter::ask(self, tool, &given),
+            Now::Held => meter::ask(&self.stale(), tool, &given),
         };
         Ok(answer?.rendered())
+    }
+
+    fn atlas(&self) -> Result<Arc<Atlas>> {
+        self.atlas(&Given::default())
     }
 
     fn is_warm(&self) -> bool {
@@ -275,6 +319,8 @@ pub struct Rendered {
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub headline: Headline,
+    /// The name of the tree, as in [`crate::atlas::Header`].
+    pub tree: String,
     /// The ceiling of the text form, in tokens.
     pub budget: usize,
     /// The text below the header line, without line ends.
@@ -299,8 +345,17 @@ impl Answer {
         if header.n_dirty > 0 {
             view.push_str(&format!(" +{} dirty", header.n_dirty));
         }
+        let tree = header.tree.clone();
         let headline = Headline { view, n_pending: header.n_pending, shown: None, shape: None };
-        Answer { headline, budget, lines: Vec::new(), data: Vec::new(), n_bytes_instead: 0, rendered: OnceLock::new() }
+        Answer {
+            headline,
+            tree,
+            budget,
+            lines: Vec::new(),
+            data: Vec::new(),
+            n_bytes_instead: 0,
+            rendered: OnceLock::new(),
+        }
     }
 
     /// Sets "n of total" of the header line.
@@ -343,6 +398,9 @@ impl Answer {
             ("pending", self.headline.n_pending.into()),
         ]);
         if let Value::Object(fields) = &mut whole {
+            if !self.tree.is_empty() {
+                fields.insert("tree".to_owned(), self.tree.clone().into());
+            }
             if let Some(shown) = &self.headline.shown {
                 fields.insert("shown".to_owned(), shown.n.into());
                 fields.insert("total".to_owned(), shown.total.into());
