@@ -11,7 +11,7 @@ use crate::base::id::Digest;
 use crate::store::objects::Store;
 use crate::store::parts::read_at;
 
-const MAGIC: &[u8] = b"RATKEPT1";
+const MAGIC: &[u8] = b"RATKEPT2";
 
 /// The ending of kept trees' names.
 pub const EXTENSION: &str = "kept";
@@ -25,14 +25,17 @@ const MAX_SECTION_BYTES: u64 = 4 << 30;
 pub enum Section {
     /// What became of each file, and figures of those that are indexed.
     States,
+    /// Where each file's names start.
+    Starts,
     Names,
+    Handles,
     Texts,
     Ranks,
     Graph,
 }
 
 /// How many sections there are.
-const N_SECTIONS: usize = 5;
+const N_SECTIONS: usize = 7;
 
 /// Magic, the tree's name, where each section lies with its digest, and the digest of all that.
 const HEAD_LEN: usize = 8 + 32 + N_SECTIONS * (8 + 8 + 32) + 32;

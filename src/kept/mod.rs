@@ -30,7 +30,7 @@ use crate::kept::shards::{Shards, ShardsOfView};
 use crate::rank::files::{Options, ranks_of};
 use crate::store::parts::files_by_age;
 use crate::store::shard::Shard;
-use crate::view::directory::{Directory, Names, Texts};
+use crate::view::directory::{self, Directory, Names, Texts};
 use crate::view::{SkipReason, View};
 
 /// The digest of the sources that shape a graph, a view's figures and ranks (`src/build.rs`).
@@ -71,7 +71,8 @@ pub fn save(builder: &Builder<'_>, key: &Digest, snapshot: &Snapshot, view: &Vie
     if shards.len() >= MIN_FLAT {
         flats.put(store, shards, builder.jobs)?;
     }
-    let names = Names::of(view.files.iter().map(|file| (file.path.as_str(), &*file.facts)));
+    let names = Names::of(view.files.iter().map(|file| &*file.facts));
+    let handles = directory::handles(view.files.iter().map(|file| (file.path.as_str(), &*file.facts)));
     let texts = Texts::of(view, graph.unproved.iter().map(|row| (row.from.file, row.name)));
     let ranks = ranks_of(view, graph, &Options::default());
     let (Some(states), Some(linked)) = (tree::encode_states(snapshot, view), graph::encode(graph, view.files.len()))
@@ -80,7 +81,9 @@ pub fn save(builder: &Builder<'_>, key: &Digest, snapshot: &Snapshot, view: &Vie
     };
     let sections = [
         (Section::States, states),
-        (Section::Names, tree::encode_names(&names)),
+        (Section::Starts, tree::encode_starts(&names)),
+        (Section::Names, names.text.into_bytes()),
+        (Section::Handles, tree::encode_handles(&handles)),
         (Section::Texts, tree::encode_texts(&texts)),
         (Section::Ranks, tree::encode_ranks(&ranks)),
         (Section::Graph, linked),
@@ -106,11 +109,12 @@ pub fn load(key: &Digest, snapshot: &Snapshot, shards: Shards) -> Option<(View, 
     }
     let ranks = tree::decode_ranks(&kept.section(Section::Ranks)?, view.files.len());
     let n_symbols = figures.iter().map(|figures| figures.n_symbols as usize).sum();
-    let names = NamesOf { kept: Arc::clone(&kept), shards, n_files: view.files.len(), n_symbols };
-    let names = Lazy::of(Arc::new(names) as Arc<dyn Source<Names>>, 0);
+    let names = Arc::new(NamesOf { kept: Arc::clone(&kept), shards, n_files: view.files.len(), n_symbols });
+    let handles = Lazy::of(Arc::clone(&names) as Arc<dyn Source<Vec<u64>>>, 0);
+    let names = Lazy::of(names as Arc<dyn Source<Names>>, 0);
     let texts = TextsOf { kept: Arc::clone(&kept), n_files: view.files.len() };
     let texts = Lazy::of(Arc::new(texts) as Arc<dyn Source<Option<Texts>>>, 0);
-    view.directory = Some(Arc::new(Directory { figures, names, texts, ranks, notes }));
+    view.directory = Some(Arc::new(Directory { figures, names, handles, texts, ranks, notes }));
     Some((view, KeptGraph(kept)))
 }
 
@@ -147,9 +151,17 @@ struct NamesOf {
 
 impl Source<Names> for NamesOf {
     fn load(&self, _: usize) -> Arc<Names> {
-        let read = self.kept.section(Section::Names);
-        let names = read.and_then(|bytes| tree::decode_names(&bytes, self.n_files, self.n_symbols));
+        let read = self.kept.section(Section::Starts).zip(self.kept.section(Section::Names));
+        let names = read.and_then(|(starts, text)| tree::decode_names(&starts, text, self.n_files));
         Arc::new(names.unwrap_or_else(|| self.shards.names()))
+    }
+}
+
+impl Source<Vec<u64>> for NamesOf {
+    fn load(&self, _: usize) -> Arc<Vec<u64>> {
+        let read = self.kept.section(Section::Handles);
+        let handles = read.and_then(|bytes| tree::decode_handles(&bytes, self.n_symbols));
+        Arc::new(handles.unwrap_or_else(|| self.shards.handles()))
     }
 }
 

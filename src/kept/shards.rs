@@ -15,7 +15,7 @@ use crate::index::select::Selector;
 use crate::store::flat::Flats;
 use crate::store::objects::Store;
 use crate::view::View;
-use crate::view::directory::Names;
+use crate::view::directory::{self, Names};
 
 /// Where facts come from.
 #[derive(Clone)]
@@ -68,8 +68,18 @@ impl Shards {
 impl ShardsOfView {
     /// The names of all files, read from their facts.
     pub fn names(&self) -> Names {
-        let facts: Vec<Arc<FileFacts>> = (0..self.keys.len()).map(|at| self.load(at)).collect();
-        Names::of(self.entries.iter().zip(&facts).map(|(entry, facts)| (entry.path.as_str(), &**facts)))
+        let facts = self.facts();
+        Names::of(facts.iter().map(|facts| &**facts))
+    }
+
+    /// The handles of all symbols, read from the facts.
+    pub fn handles(&self) -> Vec<u64> {
+        let facts = self.facts();
+        directory::handles(self.entries.iter().zip(&facts).map(|(entry, facts)| (entry.path.as_str(), &**facts)))
+    }
+
+    fn facts(&self) -> Vec<Arc<FileFacts>> {
+        (0..self.keys.len()).map(|at| self.load(at)).collect()
     }
 }
 

@@ -80,26 +80,31 @@ pub fn decode_states(bytes: &[u8], snapshot: &Snapshot) -> Option<(View, Vec<Fig
     rest.0.is_empty().then_some((view, figures))
 }
 
-/// Names as bytes: where each file's start, the handles, the text.
-pub fn encode_names(names: &Names) -> Vec<u8> {
-    let mut out = Vec::with_capacity(names.text.len() + names.handles.len() * 8 + names.starts.len() * 4);
-    names.starts.iter().for_each(|start| out.extend_from_slice(&start.to_le_bytes()));
-    names.handles.iter().for_each(|handle| out.extend_from_slice(&handle.to_le_bytes()));
-    out.extend_from_slice(names.text.as_bytes());
-    out
+/// Where each file's names start, as bytes.
+pub fn encode_starts(names: &Names) -> Vec<u8> {
+    names.starts.iter().flat_map(|start| start.to_le_bytes()).collect()
 }
 
-/// Names of a view with so many files and symbols.
-pub fn decode_names(bytes: &[u8], n_files: usize, n_symbols: usize) -> Option<Names> {
-    let mut rest = Cursor(bytes);
-    let starts: Vec<u32> =
-        rest.take(n_files.checked_mul(4)?)?.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
-    let handles = rest.take(n_symbols.checked_mul(8)?)?.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect();
-    let text = std::str::from_utf8(rest.0).ok()?.to_owned();
-    let ascend = starts.windows(2).all(|pair| pair[0] <= pair[1]);
+/// Names of a view with so many files, of where they start and of their text.
+pub fn decode_names(starts: &[u8], text: Vec<u8>, n_files: usize) -> Option<Names> {
+    let starts: Vec<u32> = starts.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+    let text = String::from_utf8(text).ok()?;
+    let ascend = starts.len() == n_files && starts.windows(2).all(|pair| pair[0] <= pair[1]);
     let fit = starts.first().is_none_or(|first| *first == 0) && text.starts_with('\n');
     let ends = starts.iter().all(|start| text.as_bytes().get(*start as usize) == Some(&b'\n'));
-    (ascend && fit && ends).then_some(Names { text, starts, handles })
+    (ascend && fit && ends).then_some(Names { text, starts })
+}
+
+/// Handles as bytes.
+pub fn encode_handles(handles: &[u64]) -> Vec<u8> {
+    handles.iter().flat_map(|handle| handle.to_le_bytes()).collect()
+}
+
+/// The handles of so many symbols.
+pub fn decode_handles(bytes: &[u8], n_symbols: usize) -> Option<Vec<u64>> {
+    let (handles, rest) = bytes.as_chunks();
+    let is_whole = handles.len() == n_symbols && rest.is_empty();
+    is_whole.then(|| handles.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
 }
 
 /// Texts as bytes.

@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use memchr::memmem::Finder;
+
 use crate::base::id::symbol_handle;
 use crate::base::lazy::Lazy;
 use crate::facts::model::{FileFacts, NameId, Status};
@@ -15,6 +17,8 @@ pub struct Directory {
     /// Of each file of the view.
     pub figures: Vec<Figures>,
     pub names: Lazy<Names>,
+    /// The handles of all symbols, of each file in order of its rows, as numbers.
+    pub handles: Lazy<Vec<u64>>,
     /// `None` where they cannot be read any more.
     pub texts: Lazy<Option<Texts>>,
     /// The files' ranks without seeds under the default options, where they were kept.
@@ -61,8 +65,6 @@ pub struct Names {
     pub text: String,
     /// Where each file's lines start in `text`, at the end of the line before.
     pub starts: Vec<u32>,
-    /// The handles of all symbols, of each file in order of its rows, as numbers.
-    pub handles: Vec<u64>,
 }
 
 /// How much of a name is known.
@@ -134,15 +136,13 @@ impl Texts {
 
 impl Names {
     /// The names of the files of a view. O(symbols).
-    pub fn of<'f>(files: impl Iterator<Item = (&'f str, &'f FileFacts)>) -> Self {
+    pub fn of<'f>(files: impl Iterator<Item = &'f FileFacts>) -> Self {
         let mut names = Names { text: "\n".to_owned(), ..Names::default() };
-        for (path, facts) in files {
+        for facts in files {
             names.starts.push(names.text.len() as u32 - 1);
             let mut lines: Vec<String> = Vec::with_capacity(facts.symbols.len());
             for (row, symbol) in facts.symbols.iter().enumerate() {
                 let qualname = facts.name(symbol.qualname);
-                let handle = symbol_handle(path, qualname);
-                names.handles.push(handle_number(&handle).unwrap_or_default());
                 if row > 0 {
                     let line = fold(&plain(qualname));
                     let simple = fold(facts.name(symbol.name));
@@ -170,7 +170,8 @@ impl Names {
         }
         let mut found = Vec::new();
         let mut at = 0;
-        while let Some(hit) = self.text.get(at..).and_then(|text| text.find(&needle)) {
+        let finder = Finder::new(&needle);
+        while let Some(hit) = self.text.as_bytes().get(at..).and_then(|text| finder.find(text)) {
             let hit = at + hit;
             if known == Known::Part || matches!(self.text.as_bytes()[..hit].last(), Some(b'\n' | b'.')) {
                 let file = self.starts.partition_point(|start| (*start as usize) < hit) - 1;
@@ -225,7 +226,7 @@ impl View {
         let (Some(directory), Some(number)) = (&self.directory, handle_number(handle)) else {
             return self.indices().collect();
         };
-        let hits = directory.names.handles.iter().enumerate().filter(|(_, known)| **known == number);
+        let hits = directory.handles.iter().enumerate().filter(|(_, known)| **known == number);
         let mut rows: Vec<usize> = hits.map(|(at, _)| at).collect();
         rows.reverse();
         let (mut found, mut first) = (Vec::new(), 0);
@@ -240,6 +241,15 @@ impl View {
         }
         found
     }
+}
+
+/// The handles of the symbols of some files, given with their paths, as numbers. O(symbols).
+pub fn handles<'f>(files: impl Iterator<Item = (&'f str, &'f FileFacts)>) -> Vec<u64> {
+    let of_file = |(path, facts): (&'f str, &'f FileFacts)| {
+        let handles = facts.symbols.iter().map(move |symbol| symbol_handle(path, facts.name(symbol.qualname)));
+        handles.map(|handle| handle_number(&handle).unwrap_or_default())
+    };
+    files.flat_map(of_file).collect()
 }
 
 /// A qualified name without parameter lists and `#n`.
@@ -297,11 +307,7 @@ mod tests {
 
     #[test]
     fn names_are_found_by_parts_and_by_ends() {
-        let names = Names {
-            text: "\nbox\nbox.put\nbox.put_all\ninput\n".to_owned(),
-            starts: vec![0, 4, 12, 12, 24],
-            handles: Vec::new(),
-        };
+        let names = Names { text: "\nbox\nbox.put\nbox.put_all\ninput\n".to_owned(), starts: vec![0, 4, 12, 12, 24] };
         let files = |part: &str, known| names.files(part, known).into_iter().map(|FileIdx(at)| at).collect::<Vec<_>>();
         assert_eq!(files("PUT", Known::Part), [1, 3, 4]);
         assert_eq!(files("put", Known::End), [1]);
