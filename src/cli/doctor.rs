@@ -10,6 +10,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::context::Context;
 use crate::cli::{output, verify};
 use crate::facts::model::Status;
+use crate::graph::edge::Graph;
 use crate::graph::relink::Linked;
 use crate::report::sanitize;
 use crate::session::Session;
@@ -55,7 +56,15 @@ pub fn run(context: &Context, args: &DoctorArgs) -> Result<u8> {
     if wrong.is_empty() {
         output::print("ok: sampled shards are what their files give\n")?;
     }
-    let is_same = relinks(&session, &atlas);
+    let full = session.link(&atlas.view);
+    if *atlas.graph != full {
+        output::print("differs: the links that were kept of this tree are not those of a full link\n")?;
+        n_wrong += 1;
+        if args.repair {
+            session.forget_kept();
+        }
+    }
+    let is_same = relinks(&atlas, &full);
     output::print(match is_same {
         true => "ok: incremental links are those of a full link\n",
         false => "differs: incremental links are not those of a full link\n",
@@ -98,13 +107,14 @@ fn put_store(session: &Session, checked: &Checked, repair: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether a tree that gets some of its files back is linked as it was with them.
-fn relinks(session: &Session, atlas: &Atlas) -> bool {
+/// Whether a tree that gets some of its files back is linked as it is in full.
+fn relinks(atlas: &Atlas, full: &Graph) -> bool {
     let sampled: BTreeSet<usize> =
         verify::sample(atlas.view.files.len(), N_RELINKED).into_iter().map(|file| file.0 as usize).collect();
     let files = atlas.view.files.iter().enumerate().filter(|(at, _)| !sampled.contains(at));
-    let without = View { files: files.map(|(_, file)| file.clone()).collect(), ..(*atlas.view).clone() };
+    let without =
+        View { files: files.map(|(_, file)| file.clone()).collect(), directory: None, ..(*atlas.view).clone() };
     let before = Linked::new(Arc::new(without));
     let after = before.next(Arc::clone(&atlas.view));
-    *after.graph == session.link(&atlas.view)
+    *after.graph == *full
 }

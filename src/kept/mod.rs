@@ -28,6 +28,7 @@ use crate::kept::file::{KeptFile, Section};
 use crate::kept::notes::NotesOfTree;
 use crate::kept::shards::{Shards, ShardsOfView};
 use crate::rank::files::{Options, ranks_of};
+use crate::store::objects::Store;
 use crate::store::parts::files_by_age;
 use crate::store::shard::Shard;
 use crate::view::directory::{self, Directory, Names, Texts};
@@ -94,6 +95,14 @@ pub fn save(builder: &Builder<'_>, key: &Digest, snapshot: &Snapshot, view: &Vie
         let _ = std::fs::remove_file(path);
     }
     Ok(())
+}
+
+/// Removes all kept trees of a store.
+pub fn forget(store: &Store) {
+    for path in files_by_age(&file::folder(store), file::EXTENSION) {
+        // One that stays, or that another process removed, costs nothing but time.
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 /// What is kept of a snapshot: its view, without compilers' programs, whose facts are read when

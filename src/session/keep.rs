@@ -62,6 +62,11 @@ impl Session {
         }
     }
 
+    /// Forgets all trees that were kept: the next question of each links it anew.
+    pub fn forget_kept(&self) {
+        kept::forget(&self.store);
+    }
+
     fn kept_key(&self, state: &State, snapshot: &Snapshot) -> Digest {
         kept::key(&self.tree_name(snapshot), &state.programs.0)
     }
