@@ -25,7 +25,7 @@ use crate::git::history;
 use crate::git::log::{self, Log, Version};
 use crate::git::read::Reader;
 use crate::git::repo::Repo;
-use crate::git::snapshot::{self, Snapshot, SnapshotOptions};
+use crate::git::snapshot::{self, Snapshot, SnapshotOptions, changed_paths};
 use crate::git::stat::StatCache;
 use crate::graph::edge::Graph;
 use crate::graph::link::link;
@@ -94,6 +94,9 @@ struct State {
 /// Atlases of revisions that are kept: a diff asks for two, a review for a few more. Each holds a
 /// view and a graph.
 const MAX_TREES: usize = 4;
+
+/// Files that an edit or a small commit touches; what touches more is a switch to another tree.
+const MAX_NEAR: usize = 64;
 
 /// How often a snapshot is taken anew when files change while they are read.
 const MAX_TRIES: usize = 3;
@@ -493,8 +496,12 @@ impl AtlasSource for Session {
         {
             return Ok(Arc::clone(atlas));
         }
-        if let Some(atlas) = self.kept(&mut state, &snapshot) {
+        if !is_near(&state, &snapshot)
+            && let Some(atlas) = self.kept(&mut state, &snapshot)
+        {
             self.save_stats(&mut state);
+            // It is of another tree; `prepare` makes it anew.
+            state.linked = None;
             state.fresh = Some((snapshot, Arc::clone(&atlas)));
             return Ok(atlas);
         }
@@ -697,6 +704,13 @@ fn changeset(n_parsed: usize) -> BTreeMap<String, f64> {
 /// The name of a snapshot's tree in answers: the first half of its digest's digits.
 fn tree_of(snapshot: &Snapshot) -> String {
     format!("{:016x}", snapshot.digest().short())
+}
+
+/// Whether a snapshot is so little other than the last one that linking on from there is quicker,
+/// now and after the next edit, than taking a tree as it was kept.
+fn is_near(state: &State, snapshot: &Snapshot) -> bool {
+    state.linked.is_some()
+        && state.fresh.as_ref().is_some_and(|(last, _)| changed_paths(last, snapshot).len() <= MAX_NEAR)
 }
 
 /// The graph of an equal tree: what is dirty does not matter to it.

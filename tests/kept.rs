@@ -253,6 +253,38 @@ fn no_byte_of_a_kept_tree_may_change_unseen() {
 }
 
 #[test]
+fn a_warm_session_takes_a_kept_tree_for_a_switch_and_links_on_for_an_edit() {
+    let scratch = Scratch::new();
+    let write = |n_files: usize, value: usize| {
+        for n in 0..n_files {
+            scratch.write(&format!("m{n}.py"), &format!("def f{n}():\n    return {value}\n"));
+        }
+    };
+    write(100, 0);
+    scratch.commit("one");
+    let warm = session(&scratch.root, &scratch.store());
+    let first = warm.fresh().unwrap();
+    warm.prepare();
+    write(1, 1);
+    assert!(!is_kept(&warm.fresh().unwrap()));
+    write(1, 0);
+    let back = warm.fresh().unwrap();
+    assert!(!is_kept(&back), "an edit taken back is an edit");
+    assert_eq!(back.graph, first.graph);
+    write(100, 2);
+    scratch.commit("two");
+    assert!(!is_kept(&warm.fresh().unwrap()));
+    warm.prepare();
+    scratch.git(&["checkout", "-q", "HEAD~1"]);
+    let back = warm.fresh().unwrap();
+    assert!(is_kept(&back), "it was linked before");
+    assert_eq!(back.graph, first.graph);
+    write(1, 3);
+    let edited = warm.fresh().unwrap();
+    assert_eq!(edited.graph, session(&scratch.root, &scratch.store().join("other")).fresh().unwrap().graph);
+}
+
+#[test]
 fn few_trees_are_kept() {
     let scratch = Scratch::new();
     for n in 0..12 {

@@ -1,6 +1,6 @@
 //! Snapshots: the files of a commit or of the worktree, by path, with their blob ids.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 
 use crate::base::error::Result;
 use crate::base::id::{BlobId, Digest};
@@ -173,18 +173,24 @@ pub struct PathChange {
 
 /// Lists the paths that differ between two snapshots, sorted by path.
 pub fn changed_paths(old: &Snapshot, new: &Snapshot) -> Vec<PathChange> {
-    let mut sides: BTreeMap<&RepoPath, [Option<&Entry>; 2]> = BTreeMap::new();
-    for (side, snapshot) in [old, new].into_iter().enumerate() {
-        for entry in &snapshot.entries {
-            sides.entry(&entry.path).or_default()[side] = Some(entry);
+    let state = |entry: &Entry| (entry.kind, entry.blob, entry.trouble);
+    let (mut olds, mut news) = (old.entries.iter().peekable(), new.entries.iter().peekable());
+    let mut changed = Vec::new();
+    loop {
+        let order = match (olds.peek(), news.peek()) {
+            (Some(old), Some(new)) => old.path.cmp(&new.path),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return changed,
+        };
+        let old = olds.next_if(|_| order.is_le());
+        let new = news.next_if(|_| order.is_ge());
+        if old.map(state) != new.map(state)
+            && let Some(path) = old.or(new).map(|entry| entry.path.clone())
+        {
+            changed.push(PathChange { path, old: old.map(|e| e.blob), new: new.map(|e| e.blob) });
         }
     }
-    let state = |entry: &Entry| (entry.kind, entry.blob, entry.trouble);
-    sides
-        .into_iter()
-        .filter(|(_, [old, new])| old.map(state) != new.map(state))
-        .map(|(path, [old, new])| PathChange { path: path.clone(), old: old.map(|e| e.blob), new: new.map(|e| e.blob) })
-        .collect()
 }
 
 /// Lists the files of two snapshots whose bytes are equal and whose kind is not (an executable bit
