@@ -266,9 +266,12 @@ impl Session {
     /// Builds the view of the worktree that a snapshot was taken of: from the last one where little
     /// differs. With it, whether a file changed meanwhile.
     fn view_of(&self, state: &mut State, snapshot: Snapshot) -> Result<(Snapshot, View, bool)> {
-        if let Some((last, atlas)) = state.fresh.clone()
-            && let Some((view, false)) = self.builder().rebuild((&last, &atlas.view), &snapshot, &mut state.memory)?
-        {
+        let last = state.fresh.take();
+        let rebuilt = last
+            .as_ref()
+            .map(|(last, atlas)| self.builder().rebuild((last, &atlas.view), &snapshot, &mut state.memory));
+        state.fresh = last;
+        if let Some((view, false)) = rebuilt.transpose()?.flatten() {
             self.save_stats(state);
             return Ok((snapshot, view, false));
         }

@@ -74,7 +74,7 @@ pub(crate) fn snapshot(repo: &Repo, options: &SnapshotOptions<'_>, cache: &mut S
         entries.push(Entry { path, raw_path, kind, blob, len_bytes, dirty: false, place: Place::Worktree, trouble });
     }
     cache.replace(started, remembered);
-    Ok(Snapshot { entries: finish_entries(entries), deleted: Vec::new(), commit: None })
+    Ok(Snapshot { entries: finish_entries(entries), ..Snapshot::default() })
 }
 
 /// Whether a folder is a repository of its own.

@@ -1,6 +1,7 @@
 //! Snapshots: the files of a commit or of the worktree, by path, with their blob ids.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use crate::base::error::Result;
 use crate::base::id::{BlobId, Digest};
@@ -18,7 +19,21 @@ pub struct Snapshot {
     pub deleted: Vec<RepoPath>,
     /// The commit in hex: HEAD's for the worktree. `None` before the first commit and without git.
     pub commit: Option<String>,
+    /// The digest, once someone asked for it.
+    pub(crate) named: Named,
 }
+
+/// A digest that is found out once. Says nothing that the entries do not say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Named(OnceLock<Digest>);
+
+impl PartialEq for Named {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Named {}
 
 /// A file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,8 +162,13 @@ impl Snapshot {
         self.entries.binary_search_by(|e| e.path.as_str().cmp(path)).ok().map(|at| &self.entries[at])
     }
 
-    /// Names the tree: equal for equal paths, kinds and blobs, whatever is dirty.
+    /// Names the tree: equal for equal paths, kinds and blobs, whatever is dirty. The entries are not
+    /// to change after it was asked for.
     pub fn digest(&self) -> Digest {
+        *self.named.0.get_or_init(|| self.find_digest())
+    }
+
+    fn find_digest(&self) -> Digest {
         let mut bytes = Vec::with_capacity(self.entries.len() * 64);
         for entry in &self.entries {
             bytes.extend_from_slice(entry.path.as_str().as_bytes());

@@ -28,5 +28,5 @@ pub(crate) fn snapshot(git: &gix::Repository) -> Result<Snapshot> {
         .filter(|row| !row.is_open)
         .filter_map(|row| entry(row.path, row.kind, row.id, None, Place::Object, None))
         .collect();
-    Ok(Snapshot { entries: finish_entries(entries), deleted: Vec::new(), commit: None })
+    Ok(Snapshot { entries: finish_entries(entries), ..Snapshot::default() })
 }

@@ -39,7 +39,7 @@ fn of_files(files: Vec<TreeFile>) -> Snapshot {
             })
         })
         .collect();
-    Snapshot { entries: finish_entries(entries), deleted: Vec::new(), commit: None }
+    Snapshot { entries: finish_entries(entries), ..Snapshot::default() }
 }
 
 /// The file at a path of a commit, without reading the rest of its tree.

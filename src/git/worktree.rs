@@ -106,7 +106,7 @@ pub(crate) fn snapshot(
 
     let deleted = mark_dirty(&head, &rows, &mut entries);
     let entries = finish_entries(entries.into_iter().map(|(_, entry)| entry).collect());
-    Ok(Snapshot { entries, deleted, commit })
+    Ok(Snapshot { entries, deleted, commit, ..Snapshot::default() })
 }
 
 /// HEAD's tree, without reading it when the index says that it holds just that.
