@@ -1,5 +1,6 @@
 //! Measures linking over the clone that `RATLAS_BENCH_DIR` names, as one JSON line: the time of
-//! linking all files as a multiple of parsing (and dropping) the same files, on two threads each.
+//! linking all files as a multiple of parsing (and dropping) the same files, on two threads each, by
+//! the clock and by the processor's time.
 //!
 //! `RATLAS_BENCH_DIR=some/clone cargo bench --bench link`
 
@@ -42,24 +43,31 @@ fn main() {
     // The largest first, or the last one keeps a thread alone.
     sources.sort_by_key(|(_, source)| std::cmp::Reverse(source.len()));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(N_THREADS).build().expect("threads");
-    let parse = median(|| {
-        parallel::each(sources.len(), N_THREADS, tree_sitter::Parser::new, |parser, at| {
-            let (dialect, source) = &sources[at];
-            parser.set_language(&lang::of(*dialect).grammar(*dialect)).expect("the grammar fits the library");
-            drop(parser.parse(source, None));
-        });
-    });
+    let (mut parse, mut linked) = (Vec::new(), Vec::new());
     let mut graph = None;
-    let linked = median(|| graph = Some(pool.install(|| link(&atlas.view))));
+    // In turn, so that whatever else the machine does slows both.
+    for _ in 0..N_RUNS {
+        parse.push(measured(|| {
+            parallel::each(sources.len(), N_THREADS, tree_sitter::Parser::new, |parser, at| {
+                let (dialect, source) = &sources[at];
+                parser.set_language(&lang::of(*dialect).grammar(*dialect)).expect("the grammar fits the library");
+                drop(parser.parse(source, None));
+            });
+        }));
+        linked.push(measured(|| graph = Some(pool.install(|| link(&atlas.view)))));
+    }
     let graph = graph.expect("because it was linked above");
+    let wall = |taken: &[Taken]| median(taken.iter().map(|taken| taken.wall));
+    let processor = |taken: &[Taken]| median(taken.iter().filter_map(|taken| taken.processor));
     println!(
         "{}",
         json!({
             "bench": "link", "files": atlas.view.files.len(),
             "refs": atlas.view.files.iter().map(|file| file.facts.refs.len()).sum::<usize>(),
             "edges": graph.edges.len(), "unproved": graph.unproved.len(),
-            "parse_ms": millis(parse), "link_ms": millis(linked),
-            "link_over_parse": (linked.as_secs_f64() / parse.as_secs_f64() * 1e3).round() / 1e3,
+            "parse_ms": millis(wall(&parse)), "link_ms": millis(wall(&linked)),
+            "link_over_parse": ratio(wall(&linked), wall(&parse)),
+            "processor_link_over_parse": ratio(processor(&linked), processor(&parse)),
         })
     );
 }
@@ -68,14 +76,33 @@ fn millis(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e3).round()
 }
 
-fn median(mut step: impl FnMut()) -> Duration {
-    let mut times: Vec<Duration> = (0..N_RUNS)
-        .map(|_| {
-            let start = Instant::now();
-            step();
-            start.elapsed()
-        })
-        .collect();
+fn ratio(one: Duration, other: Duration) -> f64 {
+    (one.as_secs_f64() / other.as_secs_f64() * 1e3).round() / 1e3
+}
+
+/// What a step took.
+struct Taken {
+    wall: Duration,
+    /// Of all threads together; `None` where the system does not say.
+    processor: Option<Duration>,
+}
+
+fn measured(step: impl FnOnce()) -> Taken {
+    let (start, before) = (Instant::now(), processor());
+    step();
+    Taken { wall: start.elapsed(), processor: processor().zip(before).map(|(after, before)| after - before) }
+}
+
+/// The processor's time of this process (`proc(5)`: fields 14 and 15, in hundredths of a second).
+fn processor() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut ticks = || fields.next()?.parse::<u64>().ok();
+    Some(Duration::from_millis((ticks()? + ticks()?) * 10))
+}
+
+fn median(times: impl Iterator<Item = Duration>) -> Duration {
+    let mut times: Vec<Duration> = times.collect();
     times.sort_unstable();
-    times[N_RUNS / 2]
+    times.get(times.len() / 2).copied().unwrap_or_default()
 }
