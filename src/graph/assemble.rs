@@ -2,17 +2,18 @@
 //! in its order.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use crate::graph::candidates;
 use crate::graph::closures::Closures;
-use crate::graph::edge::{Edge, FileUse, Graph, Unproved};
+use crate::graph::edge::{Edge, FileUse, Graph, Unproved, by_target};
 use crate::graph::file_graph::FileGraph;
 use crate::graph::link::FileLink;
 use crate::graph::queries::Shared;
-use crate::view::FileIdx;
+use crate::view::{FileIdx, SymbolRef};
 
 /// What was guessed about a file's unproved references.
 #[derive(Clone, Debug, Default)]
@@ -40,20 +41,22 @@ pub fn guess_all<'l>(
     files.par_iter().map(|file| guess(shared, *file, link(*file), || closure(*file))).collect()
 }
 
-/// Guesses anew about the references of some files of a view whose files use each other, and whose
-/// members are called, as they were.
+/// From so many files on, what each reaches is found out for all of a view at once.
+const MANY: usize = 8;
+
+/// Guesses anew about the references of some files.
 pub fn guess_some<'l>(
     shared: &Shared<'_>,
-    uses: &[FileUse],
+    file_graph: impl Fn() -> &'l FileGraph,
     files: &[FileIdx],
     link: impl Fn(FileIdx) -> &'l FileLink,
     guessed: &mut [Guessed],
 ) {
-    let mut file_graph = None;
+    let closures = OnceCell::new();
     for file in files {
-        guessed[file.0 as usize] = guess(shared, *file, link(*file), || {
-            let file_graph = file_graph.get_or_insert_with(|| FileGraph::new(shared.names.view.files.len(), uses));
-            Cow::Owned(file_graph.closure_of_uses([*file]))
+        guessed[file.0 as usize] = guess(shared, *file, link(*file), || match files.len() < MANY {
+            true => Cow::Owned(file_graph().closure_of_uses([*file])),
+            false => closures.get_or_init(|| Closures::new(file_graph())).of(*file),
         });
     }
 }
@@ -79,28 +82,40 @@ pub fn edges_of(link: &FileLink, guessed: &Guessed) -> Vec<Edge> {
     edges
 }
 
+/// Says of all files together what their links say: which are blind, whose classes are open or
+/// handed out.
+pub fn whole_of<'l>(graph: &mut Graph, links: impl Iterator<Item = &'l FileLink> + Clone) {
+    let blind = links.clone().enumerate().filter(|(_, link)| link.blind);
+    graph.blind = blind.map(|(at, _)| FileIdx(at as u32)).collect();
+    graph.open_classes = each_once(links.clone().flat_map(|link| &link.open_classes));
+    graph.handed_out = each_once(links.flat_map(|link| &link.handed_out));
+}
+
+fn each_once<'s>(symbols: impl Iterator<Item = &'s SymbolRef>) -> Vec<SymbolRef> {
+    let mut symbols: Vec<SymbolRef> = symbols.copied().collect();
+    symbols.sort_unstable();
+    symbols.dedup();
+    symbols
+}
+
 /// Puts the links of all files, in order, together with what was guessed. O(edges).
 pub fn assemble<'l>(links: impl Iterator<Item = &'l FileLink> + Clone, guessed: &[Guessed]) -> Graph {
     let mut graph = Graph::default();
     graph.edges.reserve_exact(links.clone().zip(guessed).map(|(l, g)| l.edges.len() + g.edges.len()).sum());
     graph.unproved.reserve_exact(guessed.iter().map(|guessed| guessed.unproved.len()).sum());
-    for (at, (link, guessed)) in links.zip(guessed).enumerate() {
-        let start = graph.edges.len();
-        graph.edges.extend_from_slice(&link.edges);
-        if !guessed.edges.is_empty() {
-            graph.edges.extend_from_slice(&guessed.edges);
-            // Sorted file by file, they are sorted as a whole: files come in order.
-            graph.edges[start..].sort_unstable();
+    for (link, guessed) in links.clone().zip(guessed) {
+        // Sorted file by file, they are sorted as a whole: files come in order.
+        match guessed.edges.is_empty() {
+            true => graph.edges.extend_from_slice(&link.edges),
+            false => graph.edges.extend(edges_of(link, guessed)),
         }
         graph.unproved.extend_from_slice(&guessed.unproved);
         graph.computed.extend_from_slice(&link.computed);
         graph.file_uses.extend_from_slice(&link.uses);
-        graph.open_classes.extend_from_slice(&link.open_classes);
-        graph.handed_out.extend_from_slice(&link.handed_out);
         graph.n_external.push(link.n_external);
-        if link.blind {
-            graph.blind.push(FileIdx(at as u32));
-        }
     }
-    graph.finish()
+    whole_of(&mut graph, links);
+    graph.computed.sort_unstable();
+    graph.by_target = by_target(&graph.edges);
+    graph
 }

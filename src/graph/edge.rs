@@ -250,6 +250,8 @@ pub struct Splice<'l> {
     /// Sorted and unique.
     pub unproved: &'l [Unproved],
     pub computed: &'l [Computed],
+    /// Sorted and unique.
+    pub uses: &'l [FileUse],
     pub n_external: u32,
 }
 
@@ -275,81 +277,72 @@ impl Graph {
         self
     }
 
-    /// The graph with other edges and unproved references of some files, in order of file. What else
-    /// is about files is left as it is. O(edges) moves, and one search a changed edge.
-    pub fn spliced(&self, changes: &[Splice<'_>]) -> Self {
-        let mut graph = Graph {
-            edges: Vec::with_capacity(self.edges.len() + changes.iter().map(|new| new.edges.len()).sum::<usize>()),
-            unproved: Vec::with_capacity(self.unproved.len()),
-            computed: self.computed.clone(),
-            file_uses: self.file_uses.clone(),
-            blind: self.blind.clone(),
-            open_classes: self.open_classes.clone(),
-            handed_out: self.handed_out.clone(),
-            compiled: self.compiled.clone(),
-            n_external: self.n_external.clone(),
-            by_target: Vec::new(),
-        };
-        // (start and end of what goes, start and end of what comes)
-        let mut moves: Vec<(usize, usize, usize, usize)> = Vec::with_capacity(changes.len());
-        let (mut edge, mut row) = (0, 0);
+    /// Takes in other edges, unproved references and uses of some files, in order of file. What else
+    /// is said of files is left as it is. Moves what lies behind them, and searches each edge.
+    pub fn splice(&mut self, changes: &[Splice<'_>]) {
         let is_changed = |file: FileIdx| changes.binary_search_by_key(&file, |new| new.file).is_ok();
-        graph.computed.retain(|row| !is_changed(row.from.file));
-        graph.computed.extend(changes.iter().flat_map(|new| new.computed));
-        graph.computed.sort_unstable();
-        for Splice { file, edges, unproved, n_external, .. } in changes {
-            if let Some(known) = graph.n_external.get_mut(file.0 as usize) {
-                *known = *n_external;
-            }
-            let start = self.edges.partition_point(|e| e.from.file < *file);
-            let end = self.edges.partition_point(|e| e.from.file <= *file);
-            graph.edges.extend_from_slice(&self.edges[edge..start]);
-            moves.push((start, end, graph.edges.len(), graph.edges.len() + edges.len()));
-            graph.edges.extend_from_slice(edges);
-            edge = end;
-            graph
-                .unproved
-                .extend_from_slice(&self.unproved[row..self.unproved.partition_point(|u| u.from.file < *file)]);
-            graph.unproved.extend_from_slice(unproved);
-            row = self.unproved.partition_point(|u| u.from.file <= *file);
+        let mut computed: Vec<Computed> = changes.iter().flat_map(|new| new.computed).copied().collect();
+        computed.sort_unstable();
+        if !self.computed.iter().filter(|row| is_changed(row.from.file)).eq(&computed) {
+            self.computed.retain(|row| !is_changed(row.from.file));
+            self.computed.extend(computed);
+            self.computed.sort();
         }
-        graph.edges.extend_from_slice(&self.edges[edge..]);
-        graph.unproved.extend_from_slice(&self.unproved[row..]);
-        graph.by_target = self.moved_targets(&moves, &graph.edges);
-        graph
+        for new in changes {
+            if let Some(known) = self.n_external.get_mut(new.file.0 as usize) {
+                *known = new.n_external;
+            }
+        }
+        let moves = edits(&self.edges, changes, |edge| edge.from.file, |new| &new.edges[..]);
+        let same = moves.iter().zip(changes).all(|(at, new)| {
+            let old = &self.edges[at.start..at.end];
+            old.len() == new.edges.len() && old.iter().zip(&new.edges).all(|(old, new)| old.to == new.to)
+        });
+        if !same {
+            self.drop_targets(&moves);
+        }
+        replace(&mut self.edges, &moves, changes, |new| &new.edges[..]);
+        if !same {
+            self.add_targets(&moves);
+        }
+        let moves = edits(&self.unproved, changes, |row| row.from.file, |new| new.unproved);
+        replace(&mut self.unproved, &moves, changes, |new| new.unproved);
+        let moves = edits(&self.file_uses, changes, |used| used.from, |new| new.uses);
+        replace(&mut self.file_uses, &moves, changes, |new| new.uses);
     }
 
-    /// `by_target` after edges have moved: old ones in their order, new ones at their places.
-    fn moved_targets(&self, moves: &[(usize, usize, usize, usize)], edges: &[Edge]) -> Vec<u32> {
-        let moved = |at: usize| -> Option<usize> {
-            let before = moves.partition_point(|(start, ..)| *start <= at);
-            let Some((_, end, _, new_end)) = before.checked_sub(1).map(|before| moves[before]) else { return Some(at) };
-            (at >= end).then(|| at - end + new_end)
-        };
-        let mut new: Vec<usize> = moves.iter().flat_map(|(_, _, start, end)| *start..*end).collect();
-        new.sort_by_key(|at| (edges[*at].to, *at));
-        let mut sorted = Vec::with_capacity(edges.len());
-        let mut old = 0;
-        for at in new {
-            let key = (edges[at].to, at);
-            // Of edges to one symbol, those whose place is before.
-            let place = old
-                + self.by_target[old..].partition_point(|of| {
-                    let of = *of as usize;
-                    let to = self.edges[of].to;
-                    // What goes stays in order by where it would begin.
-                    let place = moved(of).unwrap_or_else(|| {
-                        let before = moves.partition_point(|(start, ..)| *start <= of);
-                        moves[before - 1].2
-                    });
-                    (to, place) < key
-                });
-            sorted.extend(self.by_target[old..place].iter().filter_map(|of| moved(*of as usize)).map(|at| at as u32));
-            sorted.push(at as u32);
-            old = place;
+    /// Takes the edges that go out of `by_target`, and gives the others the places that they will have.
+    fn drop_targets(&mut self, moves: &[Edit]) {
+        let (Some(first), Some(last)) = (moves.first(), moves.last()) else { return };
+        self.by_target.retain_mut(|at| {
+            let old = *at as usize;
+            if old < first.start {
+                return true;
+            }
+            // Mostly one file is changed: what lies behind all of them needs no search.
+            let before = match old >= last.start {
+                true => last,
+                false => &moves[moves.partition_point(|edit| edit.start <= old) - 1],
+            };
+            *at = (old + before.to + before.len).wrapping_sub(before.end) as u32;
+            old >= before.end
+        });
+    }
+
+    /// Takes the edges that came into `by_target`, by their places.
+    fn add_targets(&mut self, moves: &[Edit]) {
+        let key = |at: u32| (self.edges[at as usize].to, at);
+        let mut new: Vec<u32> = moves.iter().flat_map(|edit| edit.to as u32..(edit.to + edit.len) as u32).collect();
+        new.sort_unstable_by_key(|at| key(*at));
+        let mut end = self.by_target.len();
+        self.by_target.resize(end + new.len(), 0);
+        // From the last one on, so that each of the others moves once.
+        for (n_before, at) in new.iter().enumerate().rev() {
+            let place = self.by_target[..end].partition_point(|other| key(*other) < key(*at));
+            self.by_target.copy_within(place..end, place + n_before + 1);
+            self.by_target[place + n_before] = *at;
+            end = place;
         }
-        sorted.extend(self.by_target[old..].iter().filter_map(|of| moved(*of as usize)).map(|at| at as u32));
-        sorted
     }
 
     /// The edges that leave a symbol, in order of line.
@@ -384,9 +377,77 @@ impl Graph {
     }
 }
 
+/// Rows that go and rows that come in their place.
+struct Edit {
+    /// Where those that go start and end.
+    start: usize,
+    end: usize,
+    /// Where those that come will start, and their number.
+    to: usize,
+    len: usize,
+}
+
+/// What becomes of rows that are sorted by file, in order.
+fn edits<'c, T: 'c>(
+    rows: &[T],
+    changes: &'c [Splice<'_>],
+    file: impl Fn(&T) -> FileIdx,
+    new: impl Fn(&'c Splice<'_>) -> &'c [T],
+) -> Vec<Edit> {
+    let (mut end, mut to) = (0, 0);
+    let edit = |change: &'c Splice<'_>| {
+        let start = rows.partition_point(|row| file(row) < change.file);
+        // What lies between keeps its distance.
+        to += start - end;
+        end = start + rows[start..].partition_point(|row| file(row) <= change.file);
+        let len = new(change).len();
+        to += len;
+        Edit { start, end, to: to - len, len }
+    };
+    changes.iter().map(edit).collect()
+}
+
+/// Puts rows in the place of others; those between move.
+fn replace<'c, T: Copy + 'c>(
+    rows: &mut Vec<T>,
+    edits: &[Edit],
+    changes: &'c [Splice<'_>],
+    new: impl Fn(&'c Splice<'_>) -> &'c [T],
+) {
+    let (Some(last), Some(filler)) = (edits.last(), rows.first().copied().or_else(|| first_of(changes, &new))) else {
+        return;
+    };
+    let n_before = rows.len();
+    let n_after = last.to + last.len + n_before - last.end;
+    if n_after > n_before {
+        rows.resize(n_after, filler);
+    }
+    // What is kept behind each edit, up to the next one.
+    let behind = |at: usize| (edits[at].end, edits.get(at + 1).map_or(n_before, |next| next.start));
+    let moved_to = |at: usize| edits[at].to + edits[at].len;
+    // Those that move forward from the first on, the others from the last on: none is written over
+    // before it has moved.
+    for at in (0..edits.len()).filter(|at| moved_to(*at) < edits[*at].end) {
+        let (start, end) = behind(at);
+        rows.copy_within(start..end, moved_to(at));
+    }
+    for at in (0..edits.len()).rev().filter(|at| moved_to(*at) > edits[*at].end) {
+        let (start, end) = behind(at);
+        rows.copy_within(start..end, moved_to(at));
+    }
+    for (edit, change) in edits.iter().zip(changes) {
+        rows[edit.to..edit.to + edit.len].copy_from_slice(new(change));
+    }
+    rows.truncate(n_after);
+}
+
+fn first_of<'c, T: Copy + 'c>(changes: &'c [Splice<'_>], new: impl Fn(&'c Splice<'_>) -> &'c [T]) -> Option<T> {
+    changes.iter().find_map(|change| new(change).first().copied())
+}
+
 /// The indices of edges sorted by target, those to one symbol in order: counted per symbol, then
 /// laid out. O(edges + symbols).
-fn by_target(edges: &[Edge]) -> Vec<u32> {
+pub fn by_target(edges: &[Edge]) -> Vec<u32> {
     let n_files = edges.iter().map(|edge| edge.to.file.0 as usize + 1).max().unwrap_or(0);
     let mut starts = vec![0usize; n_files + 1];
     for edge in edges {
@@ -417,8 +478,8 @@ fn by_target(edges: &[Edge]) -> Vec<u32> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Confidence, Edge, EdgeKind, Graph, Layer, Splice, Strategy};
-    use crate::facts::model::SymbolId;
+    use super::{Confidence, Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Splice, Strategy, Unproved};
+    use crate::facts::model::{NameId, RefKind, SymbolId};
     use crate::facts::table::Id;
     use crate::view::{FileIdx, SymbolRef};
 
@@ -436,6 +497,24 @@ mod tests {
         }
     }
 
+    /// Unproved references of a file, on lines of their own.
+    fn unproved(file: u32, n: usize) -> Vec<Unproved> {
+        let row = |line: usize| Unproved {
+            from: SymbolRef { file: FileIdx(file), symbol: SymbolId::new(0) },
+            line: line as u32,
+            name: NameId::new(0),
+            kind: RefKind::Call,
+            receiver: Receiver::Unknown,
+            arity: None,
+            test_block: None,
+        };
+        (0..n).map(row).collect()
+    }
+
+    fn used(file: u32) -> FileUse {
+        FileUse { from: FileIdx(file), to: FileIdx(file / 2), type_only: false }
+    }
+
     proptest! {
         #[test]
         fn splicing_files_in_is_the_same_as_finishing_anew(
@@ -443,19 +522,42 @@ mod tests {
             new in prop::collection::vec(((0u32..6, 0usize..3), (0u32..6, 0usize..3)), 0..20),
             files in prop::collection::btree_set(0u32..6, 0..4),
         ) {
-            let old = Graph { edges: rows.iter().copied().map(edge).collect(), ..Graph::default() }.finish();
+            let first = |file: u32| unproved(file, rows.len() / 2 % 3);
+            let mut old = Graph {
+                edges: rows.iter().copied().map(edge).collect(),
+                unproved: (0..6).flat_map(first).collect(),
+                file_uses: (0..5).map(used).collect(),
+                ..Graph::default()
+            }
+            .finish();
             let of = |file: u32| -> Vec<Edge> {
                 let mut edges: Vec<Edge> = new.iter().copied().map(edge).filter(|e| e.from.file.0 == file).collect();
                 edges.sort_unstable();
                 edges.dedup();
                 edges
             };
-            let splice = |file: &u32| Splice { file: FileIdx(*file), edges: of(*file), unproved: &[], computed: &[], n_external: 0 };
+            let (rows_of, uses_of): (Vec<_>, Vec<_>) =
+                (0..6).map(|file| (unproved(file, new.len() % 3), vec![used(file); rows.len() % 2])).unzip();
+            let splice = |file: &u32| Splice {
+                file: FileIdx(*file),
+                edges: of(*file),
+                unproved: &rows_of[*file as usize],
+                computed: &[],
+                uses: &uses_of[*file as usize],
+                n_external: 0,
+            };
             let changes: Vec<Splice> = files.iter().map(splice).collect();
-            let kept = old.edges.iter().copied().filter(|e| !files.contains(&e.from.file.0));
+            let before = old.clone();
+            let is_kept = |file: FileIdx| !files.contains(&file.0);
+            let kept = before.edges.iter().copied().filter(|e| is_kept(e.from.file));
             let edges = kept.chain(changes.iter().flat_map(|new| new.edges.iter().copied())).collect();
-            let anew = Graph { edges, ..Graph::default() }.finish();
-            prop_assert!(old.spliced(&changes) == anew);
+            let kept = before.unproved.iter().copied().filter(|row| is_kept(row.from.file));
+            let unproved = kept.chain(changes.iter().flat_map(|new| new.unproved.iter().copied())).collect();
+            let kept = before.file_uses.iter().copied().filter(|used| is_kept(used.from));
+            let file_uses = kept.chain(changes.iter().flat_map(|new| new.uses.iter().copied())).collect();
+            let anew = Graph { edges, unproved, file_uses, ..Graph::default() }.finish();
+            old.splice(&changes);
+            prop_assert!(old == anew);
         }
     }
 }

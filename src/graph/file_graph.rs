@@ -1,5 +1,7 @@
 //! The graph of files: who uses whom, and which pairs of files some file has both in its closure.
 
+use std::borrow::Cow;
+
 use crate::graph::edge::FileUse;
 use crate::view::FileIdx;
 
@@ -17,17 +19,24 @@ struct Rows {
 }
 
 impl Rows {
-    fn build(n_files: usize, mut pairs: Vec<(u32, u32)>) -> Self {
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut starts = vec![0u32; n_files + 1];
-        for (from, _) in &pairs {
-            starts[*from as usize + 1] += 1;
+    /// Lays pairs out by their first, each once; those of one first keep their order. O(pairs).
+    fn build(n_files: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut starts = vec![0u32; n_files + 2];
+        for (from, _) in pairs.clone() {
+            starts[from as usize + 2] += 1;
         }
         for at in 0..n_files {
-            starts[at + 1] += starts[at];
+            starts[at + 2] += starts[at + 1];
         }
-        Rows { starts, to: pairs.into_iter().map(|(_, to)| to).collect() }
+        let mut to = vec![0u32; starts[n_files + 1] as usize];
+        // Each start moves to its end, which is where the next one starts.
+        for (from, target) in pairs {
+            let place = &mut starts[from as usize + 1];
+            to[*place as usize] = target;
+            *place += 1;
+        }
+        starts.pop();
+        Rows { starts, to }
     }
 
     fn of(&self, from: u32) -> &[u32] {
@@ -75,12 +84,22 @@ impl FileSet {
 }
 
 impl FileGraph {
-    /// Builds the graph of `n_files` files from their uses, type-only ones included.
+    /// Builds the graph of `n_files` files from their uses, type-only ones included. O(uses), where
+    /// they are sorted.
     pub fn new(n_files: usize, uses: &[FileUse]) -> Self {
-        let pairs = |flip: bool| -> Vec<(u32, u32)> {
-            uses.iter().map(|u| if flip { (u.to.0, u.from.0) } else { (u.from.0, u.to.0) }).collect()
+        let is_sorted = uses.is_sorted_by(|a, b| (a.from, a.to) < (b.from, b.to));
+        let sorted: Cow<'_, [FileUse]> = if is_sorted {
+            Cow::Borrowed(uses)
+        } else {
+            let mut uses = uses.to_vec();
+            uses.sort_unstable();
+            uses.dedup_by_key(|used| (used.from, used.to));
+            Cow::Owned(uses)
         };
-        FileGraph { forward: Rows::build(n_files, pairs(false)), backward: Rows::build(n_files, pairs(true)) }
+        FileGraph {
+            forward: Rows::build(n_files, sorted.iter().map(|used| (used.from.0, used.to.0))),
+            backward: Rows::build(n_files, sorted.iter().map(|used| (used.to.0, used.from.0))),
+        }
     }
 
     /// The number of files.

@@ -92,6 +92,15 @@ fn starts(n: usize, decls: &[(NameId, ScopeId, Decl)]) -> Vec<u32> {
     starts
 }
 
+/// Whether a scope has some of a name's declarations. Mostly there are few of them.
+pub fn declares(decls: &[(NameId, ScopeId, Decl)], scope: ScopeId) -> bool {
+    match decls.len() {
+        0 => false,
+        1..=8 => decls.iter().any(|row| row.1 == scope),
+        _ => decls.binary_search_by_key(&scope, |row| row.1).is_ok(),
+    }
+}
+
 /// Of a name's declarations those of one scope.
 pub fn in_scope(decls: &[(NameId, ScopeId, Decl)], scope: ScopeId) -> impl Iterator<Item = Decl> + '_ {
     rows(decls, scope, |row| row.1).iter().map(|row| row.2)
@@ -103,6 +112,9 @@ impl FileNames {
     pub fn new(facts: &FileFacts, texts: Vec<Text>) -> Self {
         let mut table = FileNames { by_text: ByText::new(&texts), texts, ..FileNames::default() };
         let given: HashSet<SymbolId> = given_to_chains(facts).collect();
+        let n_decls = facts.symbols.len() + facts.params.len() + facts.imports.len() + facts.bindings.len();
+        table.decls.reserve_exact(n_decls);
+        table.children.reserve_exact(facts.symbols.len());
         for (row, symbol) in facts.symbols.iter().enumerate().skip(1) {
             if !given.contains(&SymbolId::new(row)) {
                 table.decls.push((symbol.name, symbol.declared_in, Decl::Symbol(row as u32)));

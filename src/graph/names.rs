@@ -8,13 +8,14 @@ use crate::base::reads::{self, Read};
 use crate::facts::model::{ExportKind, FileFacts, ImportKind, NameId, ScopeId, ScopeKind, SymbolId, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::file_names::{FileCode, FileNames, rows};
+use crate::graph::hashing::HashSet;
 use crate::graph::intern::{intern, looked_up};
 use crate::graph::renumber::Renumber;
 use crate::graph::scope::Space;
 use crate::graph::texts::Texts;
 use crate::view::{FileIdx, SymbolRef, View};
 
-pub use crate::graph::file_names::{Decl, chain_text, in_scope, root_name};
+pub use crate::graph::file_names::{Decl, chain_text, declares, in_scope, root_name};
 pub use crate::graph::texts::Text;
 
 /// Texts that rules ask for, whether a file holds them or not.
@@ -45,10 +46,10 @@ const MEMBER_TYPE: u8 = 1;
 const MEMBER_VALUE: u8 = 2;
 
 /// What of the tables of all files a changed file has changed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Replaced {
-    /// The members by name.
-    pub members: bool,
+    /// The names of the members that it had, and of those that it has.
+    pub members: Vec<Text>,
     /// The globals by name, or whether there is a text that was looked for.
     pub globals: bool,
 }
@@ -63,12 +64,8 @@ impl NameTables {
             .zip(numbers)
             .map(|(file, texts)| (FileNames::new(&file.facts, texts), FileCode::new(&file.facts)))
             .collect();
-        for text in files.iter().flat_map(|(names, _)| names.texts()) {
-            texts.add_user(*text);
-        }
         for text in WELL_KNOWN {
-            let text = texts.intern(text);
-            texts.add_user(text);
+            texts.intern(text);
         }
         let indices: Vec<FileIdx> = view.indices().collect();
         let table = |rows: fn(&FileFacts) -> Vec<SymbolId>| {
@@ -90,9 +87,17 @@ impl NameTables {
         NameTables { texts, files, members, globals, java_members }
     }
 
-    /// Records which texts are looked for, so that [`NameTables::replace`] can tell.
+    /// Records which texts are looked for, and counts who has them, so that [`NameTables::replace`]
+    /// can tell. O(names).
     pub fn record(&mut self) {
         self.texts.record();
+        for text in self.files.iter().flat_map(|(names, _)| names.texts()) {
+            self.texts.add_user(*text);
+        }
+        for text in WELL_KNOWN {
+            let text = self.texts.intern(text);
+            self.texts.add_user(text);
+        }
     }
 
     /// What a file declares, its new texts taken in without users.
@@ -102,35 +107,43 @@ impl NameTables {
         FileNames::new(facts, texts.collect())
     }
 
-    /// Takes the changed facts of a file in. O(facts of the file + members of the view).
-    pub fn replace(&mut self, file: FileIdx, was: &FileFacts, now: &FileFacts) -> Replaced {
-        let at = file.0 as usize;
-        let old = [members, ambient_globals].map(|rows| named(file, was, &self.files[at].0, rows).collect::<Vec<_>>());
-        let table = self.names_of(now);
-        let mut sought = false;
-        // Added first, so that a text that stays is never without users.
-        for text in table.texts() {
-            sought |= self.texts.add_user(*text);
+    /// Takes the changed facts of files in: the number of each, what it was and what it is. Gives for
+    /// each what that changed. O(facts of the files), and a sort of members where they differ.
+    pub fn replace(&mut self, changes: &[(FileIdx, &FileFacts, &FileFacts)]) -> Vec<Replaced> {
+        let tables = [members, ambient_globals];
+        let mut differing: [HashSet<FileIdx>; 2] = Default::default();
+        let mut replaced = Vec::with_capacity(changes.len());
+        for (file, was, now) in changes {
+            let at = file.0 as usize;
+            let old = tables.map(|rows| named(*file, was, &self.files[at].0, rows).collect::<Vec<_>>());
+            let names = self.names_of(now);
+            let mut sought = false;
+            // Added first, so that a text that stays is never without users.
+            for text in names.texts() {
+                sought |= self.texts.add_user(*text);
+            }
+            for text in self.files[at].0.texts() {
+                sought |= self.texts.remove_user(*text);
+            }
+            let new = tables.map(|rows| named(*file, now, &names, rows).collect::<Vec<_>>());
+            self.files[at] = (names, FileCode::new(now));
+            // Rows come in order of symbols, so that equal ones are alike.
+            let differs = [0, 1].map(|table| old[table] != new[table]);
+            for (differing, _) in differing.iter_mut().zip(differs).filter(|(_, differs)| *differs) {
+                differing.insert(*file);
+            }
+            let members = old[0].iter().chain(&new[0]).map(|row| row.0).collect();
+            replaced.push(Replaced { members, globals: differs[1] || sought });
         }
-        for text in self.files[at].0.texts() {
-            sought |= self.texts.remove_user(*text);
+        let kept = [&mut self.members, &mut self.globals];
+        for ((table, rows), differing) in kept.into_iter().zip(tables).zip(differing).filter(|(_, d)| !d.is_empty()) {
+            table.retain(|row| !differing.contains(&row.1.file));
+            for (file, _, now) in changes.iter().filter(|(file, ..)| differing.contains(file)) {
+                table.extend(named(*file, now, &self.files[file.0 as usize].0, rows));
+            }
+            table.sort();
         }
-        let new = [members, ambient_globals].map(|rows| named(file, now, &table, rows).collect::<Vec<_>>());
-        self.files[at] = (table, FileCode::new(now));
-        let changed =
-            [&mut self.members, &mut self.globals].into_iter().zip(old).zip(new).map(|((table, mut old), mut new)| {
-                old.sort_unstable();
-                new.sort_unstable();
-                let differs = old != new;
-                if differs {
-                    table.retain(|row| row.1.file != file);
-                    table.extend(new);
-                    table.sort();
-                }
-                differs
-            });
-        let changed: Vec<bool> = changed.collect();
-        Replaced { members: changed[0], globals: changed[1] || sought }
+        replaced
     }
 }
 

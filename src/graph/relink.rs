@@ -1,19 +1,21 @@
 //! Linking a view anew after a change: what hangs on no changed file, nor on an answer that has
 //! become another, keeps its link (FACTS.md §4). Equal to linking every file; replay tests compare.
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::facts::model::{FileFacts, SymbolKind};
 use crate::graph::answers::{Answers, Inputs};
-use crate::graph::assemble::{Guessed, assemble, edges_of, guess_all, guess_some};
+use crate::graph::assemble::{Guessed, assemble, edges_of, guess_all, guess_some, whole_of};
 use crate::graph::dependents::{Dependents, Node};
-use crate::graph::edge::{FileUse, Graph, Splice};
-use crate::graph::hashing::HashMap;
+use crate::graph::edge::{FileUse, Graph, Splice, Unproved};
+use crate::graph::file_graph::FileGraph;
+use crate::graph::hashing::{HashMap, HashSet};
 use crate::graph::link::{FileLink, link, link_tracked};
 use crate::graph::modules::{Family, Modules, java_package};
-use crate::graph::names::{NameTables, Names};
+use crate::graph::names::{NameTables, Names, Text};
 use crate::graph::outline::{Alignment, outline};
 use crate::graph::queries::{Query, Shared};
 use crate::graph::renumber::{GONE, Renumber};
@@ -26,11 +28,22 @@ const MAX_CHANGED_SHARE: usize = 8;
 /// A linked view with all that linking the next one builds on.
 pub struct Linked {
     pub graph: Arc<Graph>,
+    /// The graph of the view before, to be made that of the next one once nobody holds it.
+    before: Option<Before>,
     /// Files that were linked anew for this view.
     pub n_linked: usize,
     view: Arc<View>,
     /// `None` where nothing was recorded: compilers' words are not told by files' facts.
     state: Option<State>,
+}
+
+/// A graph that differs in some files from the one that came after it.
+struct Before {
+    graph: Arc<Graph>,
+    /// In order.
+    files: Vec<FileIdx>,
+    /// Whether it differs too in what is said of all files together.
+    whole: bool,
 }
 
 /// What was found out about a view, to be changed into what holds for the next.
@@ -49,7 +62,7 @@ impl Linked {
     pub fn new(view: Arc<View>) -> Self {
         if !view.compilers.is_empty() {
             let graph = Arc::new(link(&view));
-            return Linked { graph, n_linked: view.files.len(), view, state: None };
+            return Linked { graph, before: None, n_linked: view.files.len(), view, state: None };
         }
         let mut names = NameTables::new(&view);
         names.record();
@@ -62,7 +75,7 @@ impl Linked {
         let graph = Arc::new(assemble(links.iter().map(|(link, _)| link), &guessed));
         let (names, modules, answers) = shared.into_parts();
         let state = Some(State { names, modules, answers, links, guessed, dependents: None });
-        Linked { graph, n_linked: files.len(), view, state }
+        Linked { graph, before: None, n_linked: files.len(), view, state }
     }
 
     /// The view that is linked.
@@ -78,9 +91,11 @@ impl Linked {
         let is_small = change.len() * MAX_CHANGED_SHARE <= view.files.len().max(MAX_CHANGED_SHARE);
         let same_rules = self.view.config == view.config && view.compilers.is_empty();
         match self.state.filter(|_| is_small && same_rules) {
-            Some(state) if change.len() == 0 => Linked { graph: self.graph, n_linked: 0, view, state: Some(state) },
-            Some(state) => match state.update(&self.view, &view, &renumber, change, &self.graph) {
-                Some((state, graph, n_linked)) => Linked { graph, n_linked, view, state: Some(state) },
+            Some(state) if change.len() == 0 => {
+                Linked { graph: self.graph, before: self.before, n_linked: 0, view, state: Some(state) }
+            }
+            Some(state) => match state.update(&self.view, &view, &renumber, change, (self.graph, self.before)) {
+                Some((state, graph, before, n_linked)) => Linked { graph, before, n_linked, view, state: Some(state) },
                 None => Linked::new(view),
             },
             None => Linked::new(view),
@@ -108,8 +123,13 @@ impl Change {
                 continue;
             };
             is_old[new.0 as usize] = true;
-            let (a, b) = (&was.files[old.0 as usize].facts, &view.files[new.0 as usize].facts);
-            if a != b {
+            let (a, b) = (&was.files[old.0 as usize], &view.files[new.0 as usize]);
+            // What was not read yet is told by its bytes, and needs not be.
+            let is_other = match (a.facts.made(), b.facts.made()) {
+                (Some(a), Some(b)) => !Arc::ptr_eq(a, b) && a != b,
+                _ => a.blob != b.blob,
+            };
+            if is_other {
                 change.changed.push((old, new));
             }
         }
@@ -130,8 +150,8 @@ impl State {
         view: &Arc<View>,
         renumber: &Renumber,
         change: Change,
-        graph: &Arc<Graph>,
-    ) -> Option<(State, Arc<Graph>, usize)> {
+        (graph, before): (Arc<Graph>, Option<Before>),
+    ) -> Option<(State, Arc<Graph>, Option<Before>, usize)> {
         let has_moved = !renumber.is_idle(view.files.len());
         let dependents = self.dependents.take().filter(|dependents| !dependents.is_worn());
         let mut dependents = dependents.unwrap_or_else(|| {
@@ -139,20 +159,24 @@ impl State {
             Dependents::new(was.files.len(), &self.answers, links)
         });
         let State { mut names, mut modules, mut answers, mut links, mut guessed, .. } = self;
-        let mut members_changed = has_moved;
+        // The names of members that may be guessed otherwise: others have them, or they take other arguments.
+        let mut guessable: HashSet<Text> = HashSet::default();
         let mut changed = Changed::default();
         // What it is that may matter to others, by the numbers of before.
         let mut causes: Vec<(FileIdx, bool)> = change.removed.iter().map(|file| (*file, true)).collect();
         let mut has_other_types = has_moved;
-        for (before, after) in &change.changed {
+        let facts = |(before, after): &(FileIdx, FileIdx)| (*before, was.facts(*before), view.facts(*after));
+        let replaced = names.replace(&change.changed.iter().map(facts).collect::<Vec<_>>());
+        if replaced.iter().any(|replaced| replaced.globals) {
+            return None;
+        }
+        for ((before, after), replaced) in change.changed.iter().zip(replaced) {
             let (old, new) = (was.facts(*before), view.facts(*after));
-            let replaced = names.replace(*before, old, new);
-            if replaced.globals {
-                return None;
-            }
-            members_changed |= replaced.members;
             has_other_types |= top_level_types(was, *before) != top_level_types(view, *after);
             let same = outline(old).is_some_and(|digest| Some(digest) == outline(new));
+            if !same {
+                guessable.extend(replaced.members);
+            }
             changed.files.insert(*after, same.then(|| Alignment::new(old, new)));
             causes.push((*before, !same));
         }
@@ -212,11 +236,13 @@ impl State {
             .filter(|file| is_new(file) || verifier.is_dirty(&links[file.0 as usize].1))
             .collect();
         let linked: Vec<(FileLink, Inputs)> = dirty.par_iter().map(|file| link_tracked(view, &shared, *file)).collect();
-        let (mut uses_changed, mut same_whole) = (has_moved, true);
+        let (mut whole, mut rewired) = (false, Vec::new());
         for (file, new) in dirty.iter().zip(linked) {
             let old = &mut links[file.0 as usize];
-            uses_changed |= old.0.uses != new.0.uses;
-            same_whole &= old.0.is_alike(&new.0);
+            if old.0.uses != new.0.uses {
+                rewired.push(*file);
+            }
+            whole |= !old.0.is_alike(&new.0);
             dependents.add(Node::Link(*file), &new.1);
             *old = new;
         }
@@ -226,26 +252,64 @@ impl State {
             }
         }
         let link_of = |file: FileIdx| &links[file.0 as usize].0;
-        if uses_changed || members_changed {
+        let (graph, before) = if has_moved {
             guessed = guess_all(&shared, &uses(&links), link_of);
+            (assemble(links.iter().map(|(link, _)| link), &guessed), None)
         } else {
-            guess_some(&shared, &graph.file_uses, &dirty, link_of, &mut guessed);
-        }
-        let graph = Arc::new(if same_whole && !uses_changed && !members_changed {
+            let file_graph = LazyCell::new(|| FileGraph::new(view.files.len(), &uses(&links)));
+            let file_graph = || &*file_graph;
+            let other = guessed_otherwise(&shared, &dirty, &guessable, &rewired, file_graph, link_of);
+            guess_some(&shared, file_graph, &other, link_of, &mut guessed);
+            // What the graph before that one does not say yet is said with the rest.
+            let before =
+                before.and_then(|Before { graph, files, whole }| Some((Arc::into_inner(graph)?, files, whole)));
+            let (mut next, mut files, is_behind) = before.unwrap_or_else(|| (Graph::clone(&graph), Vec::new(), false));
+            files.extend(&other);
+            files.sort_unstable();
+            files.dedup();
             let splice = |file: &FileIdx| {
                 let (link, guessed) = (link_of(*file), &guessed[file.0 as usize]);
                 let (edges, unproved) = (edges_of(link, guessed), &guessed.unproved[..]);
-                Splice { file: *file, edges, unproved, computed: &link.computed, n_external: link.n_external }
+                let FileLink { computed, uses, n_external, .. } = link;
+                Splice { file: *file, edges, unproved, computed, uses, n_external: *n_external }
             };
-            graph.spliced(&dirty.iter().map(splice).collect::<Vec<_>>())
-        } else {
-            assemble(links.iter().map(|(link, _)| link), &guessed)
-        });
+            next.splice(&files.iter().map(splice).collect::<Vec<_>>());
+            if whole || is_behind {
+                whole_of(&mut next, links.iter().map(|(link, _)| link));
+            }
+            (next, Some(Before { graph, files: other, whole }))
+        };
+        let graph = Arc::new(graph);
         let (names, modules, answers) = shared.into_parts();
         // After a move what hangs on what has other numbers; it is found anew for the next change.
         let dependents = (!has_moved).then_some(dependents);
-        Some((State { names, modules, answers, links, guessed, dependents }, graph, dirty.len()))
+        Some((State { names, modules, answers, links, guessed, dependents }, graph, before, dirty.len()))
     }
+}
+
+/// The files about whose unproved references something else may be guessed, in order: those that
+/// were linked anew, those that mention a name that may be, and those that reach others now.
+fn guessed_otherwise<'l>(
+    shared: &Shared<'_>,
+    dirty: &[FileIdx],
+    guessable: &HashSet<Text>,
+    rewired: &[FileIdx],
+    file_graph: impl Fn() -> &'l FileGraph,
+    link_of: impl Fn(FileIdx) -> &'l FileLink,
+) -> Vec<FileIdx> {
+    let mut files = dirty.to_vec();
+    if guessable.is_empty() && rewired.is_empty() {
+        return files;
+    }
+    let above = (!rewired.is_empty()).then(|| file_graph().closure_of_users(rewired.iter().copied()));
+    files.extend(shared.names.view.indices().filter(|file| {
+        let is_above = above.as_ref().is_some_and(|above| above.has(*file));
+        let is_guessable = |row: &Unproved| is_above || guessable.contains(&shared.names.text(*file, row.name));
+        link_of(*file).unproved.iter().any(is_guessable)
+    }));
+    files.sort_unstable();
+    files.dedup();
+    files
 }
 
 /// A suspect under the numbers of the next view; one that names what is gone has become another.

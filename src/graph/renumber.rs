@@ -11,7 +11,7 @@ use crate::graph::members::Member;
 use crate::graph::modules::Target;
 use crate::graph::queries::{Answer, Base, Denoted, Query};
 use crate::graph::value::{Set, Value};
-use crate::view::{FileIdx, SymbolRef, View};
+use crate::view::{FileIdx, SymbolRef, View, ViewFile};
 
 /// Inputs from this number on are no files: looks at tables of the whole view.
 pub const FIRST_LOOKUP: u32 = 1 << 30;
@@ -24,13 +24,15 @@ pub struct Renumber {
 }
 
 impl Renumber {
-    /// Finds the files of one view in another, by path and dialect.
+    /// Finds the files of one view in another, by path and dialect. O(files of both).
     pub fn new(from: &View, to: &View) -> Self {
-        let find = |file| {
-            let was = from.file(file);
-            to.find(was.path.as_str()).filter(|now| to.file(*now).dialect == was.dialect)
+        let mut rest = to.indices().zip(&to.files).peekable();
+        let mut find = |was: &ViewFile| {
+            while rest.next_if(|(_, now)| now.path < was.path).is_some() {}
+            let (new, now) = rest.next_if(|(_, now)| now.path == was.path)?;
+            (now.dialect == was.dialect).then_some(new)
         };
-        Renumber { new: from.indices().map(find).collect() }
+        Renumber { new: from.files.iter().map(&mut find).collect() }
     }
 
     /// Whether every file has the number that it had, and there are no others.

@@ -28,7 +28,8 @@ pub struct Texts {
     ends: Vec<usize>,
     table: HashTable<Text>,
     hasher: RandomState,
-    /// How many files hold each text. Nobody finds a text without users.
+    /// How many files hold each text. Nobody finds a text without users, where that is recorded:
+    /// before, there is none.
     users: Vec<u32>,
     /// The texts that were looked for from outside of a file's names, where that is recorded.
     sought: Option<RwLock<HashSet<Box<str>>>>,
@@ -74,9 +75,8 @@ impl Texts {
 
     /// The number of a text that some file holds.
     pub fn find(&self, text: &str) -> Option<Text> {
-        if let Some(sought) = &self.sought
-            && !sought.read().unwrap_or_else(std::sync::PoisonError::into_inner).contains(text)
-        {
+        let Some(sought) = &self.sought else { return self.number(text) };
+        if !sought.read().unwrap_or_else(std::sync::PoisonError::into_inner).contains(text) {
             sought.write().unwrap_or_else(std::sync::PoisonError::into_inner).insert(Box::from(text));
         }
         self.number(text).filter(|text| self.users[text.0 as usize] > 0)
