@@ -11,41 +11,49 @@ pub trait Source<T>: Send + Sync {
 }
 
 /// A value, or where it comes from. Clones share it, and it is made once at most.
-pub struct Lazy<T>(Arc<Inner<T>>);
+pub struct Lazy<T> {
+    /// The value, once this clone knows it: who reads it again and again takes no way round.
+    known: OnceLock<Arc<T>>,
+    /// Where it comes from, with what the clones share.
+    made: Option<Arc<Made<T>>>,
+}
 
-struct Inner<T> {
+struct Made<T> {
     value: OnceLock<Arc<T>>,
-    source: Option<(Arc<dyn Source<T>>, usize)>,
+    source: Arc<dyn Source<T>>,
+    at: usize,
 }
 
 impl<T> Lazy<T> {
     /// A value that `source` makes when it is first asked for.
     pub fn of(source: Arc<dyn Source<T>>, at: usize) -> Self {
-        Lazy(Arc::new(Inner { value: OnceLock::new(), source: Some((source, at)) }))
+        Lazy { known: OnceLock::new(), made: Some(Arc::new(Made { value: OnceLock::new(), source, at })) }
     }
 
     /// The value, shared.
+    #[inline]
     pub fn shared(&self) -> &Arc<T> {
-        self.0.value.get_or_init(|| {
-            let (source, at) = self.0.source.as_ref().expect("because it has a value or a source");
-            source.load(*at)
+        self.known.get_or_init(|| {
+            let made = self.made.as_ref().expect("because it has a value or a source");
+            Arc::clone(made.value.get_or_init(|| made.source.load(made.at)))
         })
     }
 
     /// The value, where it has been made.
     pub fn made(&self) -> Option<&Arc<T>> {
-        self.0.value.get()
+        self.known.get().or_else(|| self.made.as_ref()?.value.get())
     }
 }
 
 impl<T> From<Arc<T>> for Lazy<T> {
     fn from(value: Arc<T>) -> Self {
-        Lazy(Arc::new(Inner { value: OnceLock::from(value), source: None }))
+        Lazy { known: OnceLock::from(value), made: None }
     }
 }
 
 impl<T> Deref for Lazy<T> {
     type Target = T;
+    #[inline]
     fn deref(&self) -> &T {
         self.shared()
     }
@@ -53,13 +61,17 @@ impl<T> Deref for Lazy<T> {
 
 impl<T> Clone for Lazy<T> {
     fn clone(&self) -> Self {
-        Lazy(Arc::clone(&self.0))
+        Lazy { known: self.made().cloned().map(OnceLock::from).unwrap_or_default(), made: self.made.clone() }
     }
 }
 
 impl<T: PartialEq> PartialEq for Lazy<T> {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || Arc::ptr_eq(self.shared(), other.shared()) || **self == **other
+        let same = match (&self.made, &other.made) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        same || Arc::ptr_eq(self.shared(), other.shared()) || **self == **other
     }
 }
 

@@ -45,10 +45,17 @@ struct Notes {
 }
 
 /// Notes a look, where something listens.
+#[inline]
 pub fn note(read: Read) {
     if IS_ON.get() {
-        NOTES.with_borrow_mut(|notes| notes.add(read));
+        keep(read);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn keep(read: Read) {
+    NOTES.with_borrow_mut(|notes| notes.add(read));
 }
 
 impl Notes {

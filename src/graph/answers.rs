@@ -87,6 +87,12 @@ impl Answers {
         &self.shards[self.hasher.hash_one(query) as usize % N_SHARDS]
     }
 
+    /// The answer of a query that stays as long as all of them.
+    #[inline]
+    pub fn lent(&self, query: &Query) -> Option<&Known> {
+        self.slots.as_ref()?.of(query)?.get().map(|known| &**known)
+    }
+
     /// The answer of a query.
     pub fn get(&self, query: &Query) -> Option<Known> {
         if let Some(slot) = self.slots.as_ref().and_then(|slots| slots.of(query)) {

@@ -214,17 +214,19 @@ impl Session<'_, '_> {
             let otherwise = if package { Set::one(Value::External(Name::of(text))) } else { Set::unknown() };
             return builtins::global(family, text).unwrap_or(otherwise);
         }
-        let mut sets = Vec::new();
-        for denoted in &meaning.denoted {
+        let mut value = |denoted: &Denoted| {
             let values = self.denoted_value(denoted);
-            sets.push(match denoted {
+            match denoted {
                 Denoted::Symbol(field) if family == Family::Java && mentions_any_param(&values) => {
                     self.inherited_value(*field, &values, place)
                 }
                 _ => values,
-            });
+            }
+        };
+        match &*meaning.denoted {
+            [one] => value(one),
+            several => Set::union(several.iter().map(value)),
         }
-        Set::union(sets)
     }
 
     /// Whether a member is CommonJS's own `module.exports`.

@@ -148,12 +148,26 @@ impl<'v> Shard<'v> {
     }
 }
 
+/// Whether a text has no dot, parenthesis or blank. Eight bytes at a time (Hacker's Delight 6-1).
+fn is_word(text: &str) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let has = |bytes: u64, byte: u8| {
+        let zeroed = bytes ^ (ONES * u64::from(byte));
+        zeroed.wrapping_sub(ONES) & !zeroed & (ONES << 7)
+    };
+    let (eights, rest) = text.as_bytes().as_chunks::<8>();
+    let has_any = |eight: &[u8; 8]| {
+        let bytes = u64::from_le_bytes(*eight);
+        (has(bytes, b'.') | has(bytes, b'(') | has(bytes, b' ')) > 0
+    };
+    !eights.iter().any(has_any) && !rest.iter().any(|byte| matches!(byte, b'.' | b'(' | b' '))
+}
+
 /// Which names of a file are names of something, and not only a signature, a doc or a qualified name,
 /// by which nothing is looked up.
 pub fn looked_up(facts: &FileFacts) -> Vec<bool> {
     if facts.dialect == Dialect::Java {
         // Java names nothing by a text of several words or parts.
-        let is_word = |text: &str| !text.bytes().any(|byte| matches!(byte, b'.' | b'(' | b' '));
         return facts.names.iter().map(|name| is_word(name)).collect();
     }
     let mut looked_up = vec![true; facts.names.len()];

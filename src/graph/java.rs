@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::facts::model::{ExprId, ExprKind, ImportKind, NameId, ScopeId, ScopeKind, SymbolKind};
+use crate::facts::model::{ExprId, ExprKind, FileFacts, ImportKind, NameId, ScopeId, ScopeKind, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::few::Few;
@@ -12,7 +12,7 @@ use crate::graph::generics::substitute;
 use crate::graph::members::Outcome;
 use crate::graph::memo::Callees;
 use crate::graph::modules::{Family, java_package};
-use crate::graph::names::{Text, in_scope};
+use crate::graph::names::{Text, declares};
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::{Meaning, Place, Space};
 use crate::graph::value::{Name, Set, Value, no_args};
@@ -28,7 +28,7 @@ enum Around {
     Anonymous(ScopeId),
 }
 
-impl Session<'_, '_> {
+impl<'v> Session<'_, 'v> {
     /// What a simple name means (JLS 6.4, 6.5): locals, fields of the classes around, types.
     pub fn java_meaning(&mut self, place: Place, name: NameId, space: Space) -> Meaning {
         let view = self.shared.names.view;
@@ -87,7 +87,7 @@ impl Session<'_, '_> {
         }
         // A type that no package of the view declares comes from a star import or `java.lang`.
         let is_type = simple.starts_with(char::is_uppercase);
-        if is_type && (external || builtins::global(Family::Java, simple).is_some() || space == Space::Type) {
+        if is_type && (external || space == Space::Type || builtins::global(Family::Java, simple).is_some()) {
             return Meaning { denoted: Few::One(Denoted::External(Name::of(simple))), imported: true, declared: true };
         }
         Meaning::default()
@@ -100,18 +100,21 @@ impl Session<'_, '_> {
             return place;
         }
         let facts = self.shared.names.view.facts(place.file);
-        let decls = self.shared.names.file(place.file).decls_of(name);
         let table = self.shared.names.file(place.file);
+        let decls = table.decls_of(name);
         // A pattern variable ends where the next of its name begins.
         let line = if table.is_repeated(name) { place.line } else { 1 };
         if table.is_type_param(name) {
             return Place { line, ..place };
         }
         let mut scope = place.scope;
-        while let (ScopeKind::Block | ScopeKind::Lambda | ScopeKind::Function, Some(outer)) =
-            (facts.scope(scope).kind, facts.scope(scope).parent)
-        {
-            if in_scope(decls, scope).next().is_some() {
+        loop {
+            let row = facts.scope(scope);
+            let (ScopeKind::Block | ScopeKind::Lambda | ScopeKind::Function, Some(outer)) = (row.kind, row.parent)
+            else {
+                break;
+            };
+            if declares(decls, scope) {
                 break;
             }
             scope = outer;
@@ -120,22 +123,19 @@ impl Session<'_, '_> {
     }
 
     /// The classes around a place, innermost first; in a class's header without that class.
-    fn classes_around(&self, place: Place) -> Vec<Around> {
-        let facts = self.shared.names.view.facts(place.file);
-        let mut classes = Vec::new();
-        let mut at = Some(place.scope);
-        while let Some(id) = at {
+    fn classes_around(&self, place: Place) -> impl Iterator<Item = Around> + use<'v> {
+        let facts: &'v FileFacts = self.shared.names.view.facts(place.file);
+        let scopes = std::iter::successors(Some(place.scope), move |id| facts.scope(*id).parent);
+        scopes.filter_map(move |id| {
             let row = facts.scope(id);
-            if row.kind == ScopeKind::Class && !(place.line == HEADER && id == place.scope) {
-                classes.push(if facts.symbol(row.owner).scope == Some(id) {
-                    Around::Class(SymbolRef { file: place.file, symbol: row.owner })
-                } else {
-                    Around::Anonymous(id)
-                });
+            if row.kind != ScopeKind::Class || (place.line == HEADER && id == place.scope) {
+                return None;
             }
-            at = row.parent;
-        }
-        classes
+            Some(match facts.symbol(row.owner).scope == Some(id) {
+                true => Around::Class(SymbolRef { file: place.file, symbol: row.owner }),
+                false => Around::Anonymous(id),
+            })
+        })
     }
 
     /// What the instances of an anonymous class are besides: its supertype.
@@ -325,18 +325,38 @@ impl Session<'_, '_> {
         let name_text = self.shared.names.text(place.file, name);
         let Some(base) = facts.operand(callee, 0) else { return Default::default() };
         let set = self.eval(base, place);
+        let on = |value: &Value| match value {
+            Value::Super(class) => Value::TypeParam(*class, crate::graph::generics::SELF),
+            other => other.clone(),
+        };
+        // Mostly there is one receiver, and one method.
+        if let [value] = set.values() {
+            let member = self.member(value, name_text, place.file);
+            return match &*member.denoted {
+                [denoted] => match self.methods_of(std::slice::from_ref(denoted)).next() {
+                    Some(method) => (Few::One(method), Few::One(on(value)), None),
+                    None => (Few::None, Few::None, member.values),
+                },
+                several => {
+                    let mut methods: Vec<SymbolRef> = self.methods_of(several).collect();
+                    if methods.is_empty() {
+                        return (Few::None, Few::None, member.values);
+                    }
+                    methods.sort_unstable();
+                    methods.dedup();
+                    (methods.into(), Few::One(on(value)), None)
+                }
+            };
+        }
         let mut methods = Vec::new();
         let mut receivers = Vec::new();
         let mut outside = Vec::new();
         for value in set.values() {
             let member = self.member(value, name_text, place.file);
-            let found = self.methods_of(&member.denoted);
-            if !found.is_empty() {
-                methods.extend(found);
-                receivers.push(match value {
-                    Value::Super(class) => Value::TypeParam(*class, crate::graph::generics::SELF),
-                    other => other.clone(),
-                });
+            let n_before = methods.len();
+            methods.extend(self.methods_of(&member.denoted));
+            if methods.len() > n_before {
+                receivers.push(on(value));
             } else if let Some(values) = member.values {
                 outside.push(values);
             }
@@ -357,9 +377,9 @@ impl Session<'_, '_> {
                 Around::Anonymous(scope) => Value::Anonymous(place.file, scope),
             };
             let member = self.member(&receiver, name_text, place.file);
-            let methods = self.methods_of(&member.denoted);
+            let methods: Few<SymbolRef> = self.methods_of(&member.denoted).collect();
             if !methods.is_empty() {
-                return (methods.into(), Few::One(receiver), None);
+                return (methods, Few::One(receiver), None);
             }
             // Every class has the methods of `Object`, so none further out is meant.
             if self.library_has("Object", text) {
@@ -477,13 +497,12 @@ impl Session<'_, '_> {
         (methods.into(), Few::None, outside)
     }
 
-    fn methods_of(&self, denoted: &[Denoted]) -> Vec<SymbolRef> {
+    fn methods_of<'d>(&self, denoted: &'d [Denoted]) -> impl Iterator<Item = SymbolRef> + use<'d, 'v> {
         let view = self.shared.names.view;
-        let symbols = denoted.iter().filter_map(|d| match d {
+        denoted.iter().filter_map(move |d| match d {
             Denoted::Symbol(at) if view.symbol(*at).kind.is_function() => Some(*at),
             _ => None,
-        });
-        symbols.collect()
+        })
     }
 }
 

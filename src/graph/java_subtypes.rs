@@ -51,13 +51,11 @@ impl Session<'_, '_> {
         if arg.values().is_empty() || param.values().is_empty() {
             return Fit::Maybe;
         }
-        let mut fits: Vec<Fit> = Vec::new();
+        let (mut worst, mut best) = (Fit::Yes, Fit::No);
         for value in arg.values() {
-            let best = param.values().iter().map(|p| self.fit_value(value, p, place, 0)).max();
-            fits.push(best.unwrap_or(Fit::Maybe));
+            let fit = param.values().iter().map(|p| self.fit_value(value, p, place, 0)).max().unwrap_or(Fit::Maybe);
+            (worst, best) = (worst.min(fit), best.max(fit));
         }
-        let worst = fits.iter().copied().min().unwrap_or(Fit::Maybe);
-        let best = fits.iter().copied().max().unwrap_or(Fit::Maybe);
         match (worst, best) {
             (Fit::No, Fit::No) => Fit::No,
             // One of several values fits: the set says more than the type is.

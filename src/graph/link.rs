@@ -199,8 +199,10 @@ impl Linker<'_, '_> {
         let used = self.link.edges.iter().map(|edge| edge.to.file).filter(|to| *to != file);
         self.link.uses.extend(used.map(|to| FileUse { from: file, to, type_only: false }));
         self.link.uses.extend(imports::conftest_uses(self.session.shared, self.view, file));
-        // Sorted here, in parallel, they are sorted as a whole: files come in order.
-        self.link.edges.sort_unstable();
+        // Sorted here, in parallel, they are sorted as a whole: files come in order. Mostly two differ
+        // by where they begin.
+        let begins = |edge: &Edge| (edge.from, edge.line);
+        self.link.edges.sort_unstable_by(|a, b| begins(a).cmp(&begins(b)).then_with(|| a.cmp(b)));
         self.link.edges.dedup();
         self.link.computed.sort_unstable();
         self.link.computed.dedup();
@@ -250,10 +252,11 @@ impl Linker<'_, '_> {
     /// calls in it are calls of the code around as well.
     fn run_around(&mut self, reference: &Reference, site: Site, n_before: usize) {
         let facts = self.facts();
+        if reference.kind != RefKind::Call || Family::of(facts.dialect) != Family::Python {
+            return;
+        }
         let around = facts.scope(reference.scope).owner;
-        let is_default = reference.kind == RefKind::Call
-            && Family::of(facts.dialect) == Family::Python
-            && around != site.from.symbol
+        let is_default = around != site.from.symbol
             && facts.symbol(site.from.symbol).kind.is_function()
             && facts.symbol(site.from.symbol).declared_in == reference.scope;
         if is_default {

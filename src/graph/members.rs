@@ -436,6 +436,14 @@ impl Session<'_, '_> {
     }
 
     fn member_of_set(&mut self, set: &Set, text: Text, from: FileIdx, passed: u32) -> Member {
+        if let ([value], false) = (set.values(), set.open) {
+            let member = self.member_within(value, text, from, passed + 1);
+            return match member.outcome {
+                Outcome::Found => Member { denoted: united([member.denoted]), values: None, ..member },
+                Outcome::External => Member { denoted: Few::None, ..member },
+                Outcome::Missing | Outcome::Unknown => Member::none(Outcome::Missing),
+            };
+        }
         let mut all = Member::none(if set.open { Outcome::Unknown } else { Outcome::Missing });
         let mut denoted: Vec<Few<Denoted>> = Vec::new();
         for value in set.values() {
@@ -711,10 +719,13 @@ impl Session<'_, '_> {
 
 /// The last segment of a qualname: a Java method's name with its parameter types.
 pub fn signature_of(qualname: &str) -> &str {
+    // Signatures are short: a loop from the end finds what a search of the whole prepares for.
+    let last = |bytes: &[u8], wanted: u8| bytes.iter().rposition(|byte| *byte == wanted);
+    let bytes = qualname.as_bytes();
     // Local classes have the parameters of the methods around them in their names.
-    let open = qualname.rfind('(').unwrap_or(qualname.len());
-    let start = qualname[..open].rfind('.').map_or(0, |at| at + 1);
-    let end = qualname.rfind('#').filter(|at| *at > start).unwrap_or(qualname.len());
+    let open = last(bytes, b'(').unwrap_or(bytes.len());
+    let start = last(&bytes[..open], b'.').map_or(0, |at| at + 1);
+    let end = last(&bytes[start..], b'#').filter(|at| *at > 0).map_or(bytes.len(), |at| start + at);
     &qualname[start..end]
 }
 

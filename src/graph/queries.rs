@@ -91,6 +91,23 @@ pub enum Answer {
     Member(Member),
 }
 
+/// An answer about bases: lent by the answers of all files, or shared with them.
+pub enum Bases<'s> {
+    Lent(&'s [Base]),
+    Shared(Arc<[Base]>),
+}
+
+impl std::ops::Deref for Bases<'_> {
+    type Target = [Base];
+
+    fn deref(&self) -> &[Base] {
+        match self {
+            Bases::Lent(bases) => bases,
+            Bases::Shared(bases) => bases,
+        }
+    }
+}
+
 impl Query {
     /// The file that it is about.
     pub fn file(self) -> FileIdx {
@@ -285,8 +302,28 @@ impl<'s, 'v> Session<'s, 'v> {
         *fuel > 0
     }
 
+    /// What is known already, and stays: without a copy.
+    fn lent(&mut self, query: &Query) -> Option<&'s Answer> {
+        let shared: &'s Shared<'v> = self.shared;
+        let known = shared.answers.lent(query)?;
+        self.build_on(known.height);
+        Some(&known.answer)
+    }
+
+    /// Notes that what is computed stands on an answer with chains of queries below it.
+    fn build_on(&mut self, height: u32) {
+        let depth = self.frames.len() as u32;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.height = frame.height.max(height + 1);
+            frame.cut |= depth + height > MAX_OPEN;
+        }
+    }
+
     /// Asks for values.
     pub fn values(&mut self, query: Query) -> Set {
+        if let Some(Answer::Values(set)) = self.lent(&query) {
+            return set.clone();
+        }
         match self.ask(query) {
             Answer::Values(set) => set,
             Answer::Denoted(_) | Answer::Bases(_) | Answer::Types(_) | Answer::Member(_) => Set::unknown(),
@@ -295,6 +332,9 @@ impl<'s, 'v> Session<'s, 'v> {
 
     /// Asks what a name denotes.
     pub fn denoted(&mut self, query: Query) -> Few<Denoted> {
+        if let Some(Answer::Denoted(denoted)) = self.lent(&query) {
+            return denoted.clone();
+        }
         match self.ask(query) {
             Answer::Denoted(denoted) => denoted,
             Answer::Values(_) | Answer::Bases(_) | Answer::Types(_) | Answer::Member(_) => Few::None,
@@ -302,10 +342,13 @@ impl<'s, 'v> Session<'s, 'v> {
     }
 
     /// Asks for bases.
-    pub fn bases(&mut self, query: Query) -> Arc<[Base]> {
+    pub fn bases(&mut self, query: Query) -> Bases<'s> {
+        if let Some(Answer::Bases(bases)) = self.lent(&query) {
+            return Bases::Lent(bases);
+        }
         match self.ask(query) {
-            Answer::Bases(bases) => bases,
-            Answer::Values(_) | Answer::Denoted(_) | Answer::Types(_) | Answer::Member(_) => Arc::from([]),
+            Answer::Bases(bases) => Bases::Shared(bases),
+            Answer::Values(_) | Answer::Denoted(_) | Answer::Types(_) | Answer::Member(_) => Bases::Lent(&[]),
         }
     }
 
@@ -344,10 +387,7 @@ impl<'s, 'v> Session<'s, 'v> {
             if self.shared.answers.is_tracked() {
                 self.inputs().asked.push(query);
             }
-            if let Some(frame) = self.frames.last_mut() {
-                frame.height = frame.height.max(known.height + 1);
-                frame.cut |= depth + known.height > MAX_OPEN;
-            }
+            self.build_on(known.height);
             return known.answer;
         }
         if let Some(answer) = self.local.get(&query) {

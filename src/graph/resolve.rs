@@ -349,8 +349,10 @@ impl Session<'_, '_> {
         n_receivers: usize,
     ) -> Targets {
         let mut symbols = self.pick_overload(candidates, call, place).to_vec();
-        symbols.sort_unstable();
-        symbols.dedup();
+        if symbols.len() > 1 {
+            symbols.sort_unstable();
+            symbols.dedup();
+        }
         if symbols.is_empty() {
             return Targets::none(Some(Receiver::Unknown));
         }
@@ -405,7 +407,9 @@ impl Session<'_, '_> {
 pub fn symbols_of(denoted: &[Denoted], strategy: Strategy) -> Targets {
     let mut symbols: Vec<SymbolRef> =
         denoted.iter().filter_map(|d| if let Denoted::Symbol(at) = d { Some(*at) } else { None }).collect();
-    symbols.sort_unstable();
-    symbols.dedup();
+    if symbols.len() > 1 {
+        symbols.sort_unstable();
+        symbols.dedup();
+    }
     Targets { symbols, strategy, ambiguous: false, held: false, missing: None }
 }

@@ -11,7 +11,7 @@ use crate::graph::few::Few;
 use crate::graph::generics::{Env, SELF, substitute, type_params_of};
 use crate::graph::members::united;
 use crate::graph::modules::Family;
-use crate::graph::names::in_scope;
+use crate::graph::names::declares;
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::{Meaning, Place, Space};
 use crate::graph::value::{Args, Set, Value, no_args};
@@ -202,6 +202,9 @@ impl Session<'_, '_> {
     fn denoted_types(&mut self, denoted: &[Denoted], ty: TypeId, place: Place) -> Set {
         let family = Family::of(self.shared.names.view.facts(place.file).dialect);
         let args = self.type_args(ty, place);
+        if let [Denoted::Symbol(at)] = denoted {
+            return self.symbol_type(*at, &args);
+        }
         let mut sets = Vec::new();
         for denoted in denoted {
             sets.push(match denoted {
@@ -334,7 +337,7 @@ impl Session<'_, '_> {
                 let mut scope = place.scope;
                 if !table.is_type_param(name) {
                     let decls = table.decls_of(name);
-                    while let (None, Some(outer)) = (in_scope(decls, scope).next(), facts.scope(scope).parent) {
+                    while let (false, Some(outer)) = (declares(decls, scope), facts.scope(scope).parent) {
                         scope = outer;
                     }
                 }

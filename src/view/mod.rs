@@ -135,12 +135,14 @@ pub struct View {
 
 impl View {
     /// The file at an index.
+    #[inline]
     pub fn file(&self, file: FileIdx) -> &ViewFile {
         reads::note(Read::outline(file.0));
         &self.files[file.0 as usize]
     }
 
     /// The facts of a file.
+    #[inline]
     pub fn facts(&self, file: FileIdx) -> &FileFacts {
         &self.file(file).facts
     }
@@ -151,6 +153,7 @@ impl View {
     }
 
     /// The row of a symbol.
+    #[inline]
     pub fn symbol(&self, at: SymbolRef) -> &Symbol {
         self.facts(at.file).symbol(at.symbol)
     }
