@@ -13,7 +13,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::facts::table::Row;
 use crate::store::window::Window;
-use crate::store::{coding, schema};
+use crate::store::{coding, names, schema};
 
 /// The most list entries that the pages of one column may claim for one read of rows: a few
 /// bytes of run-length code can claim billions. A file of 2 MB has below 1 M expressions.
@@ -102,19 +102,12 @@ impl GroupReader {
         (n_values == n_rows).then(|| values.into_iter().map(|v| u64::from(v as u32)).collect())
     }
 
-    /// One list of texts a row; a row's `None` stands for bytes that are not UTF-8.
-    pub fn texts(&mut self, n_rows: usize) -> Option<Vec<Option<Vec<Box<str>>>>> {
+    /// The names of each row; a row's `None` stands for a text that is none of names.
+    pub fn names(&mut self, n_rows: usize) -> Option<Vec<Option<Vec<Box<str>>>>> {
         let ColumnReader::ByteArrayColumnReader(reader) = self.column(n_rows)? else { return None };
-        let (mut definition, mut repetition, mut values) = (Vec::new(), Vec::new(), Vec::<ByteArray>::new());
-        reader.read_records(n_rows, Some(&mut definition), Some(&mut repetition), &mut values).ok()?;
-        let ends = row_ends(n_rows, &definition, &repetition, values.len())?;
-        let text = |value: &ByteArray| std::str::from_utf8(value.data()).ok().map(Box::from);
-        let mut start = 0;
-        Some(
-            ends.into_iter()
-                .map(|end| values[std::mem::replace(&mut start, end)..end].iter().map(text).collect())
-                .collect(),
-        )
+        let mut values: Vec<ByteArray> = Vec::with_capacity(n_rows);
+        let (_, n_values, _) = reader.read_records(n_rows, None, None, &mut values).ok()?;
+        (n_values == n_rows).then(|| values.iter().map(|value| names::split(value.data())).collect())
     }
 
     /// One table a row, from as many columns as the row type has; a row's `None` stands for a
@@ -150,12 +143,12 @@ impl GroupReader {
             columns.push(cells);
         }
         let ends = ends.unwrap_or_default();
+        coding::decode::<R>(&mut columns, &ends);
         for at in 0..R::COLUMNS.len() {
             if let Some(len) = schema::derived_from::<R>(at) {
                 columns[at] = run_starts(&columns[len], &ends);
             }
         }
-        coding::decode::<R>(&mut columns, &ends);
         let mut start = 0;
         Some(
             ends.into_iter()
