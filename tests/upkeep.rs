@@ -181,6 +181,8 @@ fn doctor_finds_damage_and_repair_mends_it() {
     scratch.commit("one");
     let doctor = |arguments: &[&str]| {
         let output = ratlas(&scratch.root, &scratch.store()).arg("doctor").args(arguments).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(!errors.contains("panicked"), "{errors}");
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
     let run = |arguments: &[&str]| {
@@ -215,4 +217,32 @@ fn doctor_finds_damage_and_repair_mends_it() {
             std::fs::write(path, &whole).unwrap();
         }
     }
+}
+
+#[test]
+fn doctor_mends_what_stands_where_the_store_is_to_write() {
+    let scratch = Scratch::new();
+    scratch.write("a.py", "def f():\n    pass\n").commit("one");
+    let store = scratch.store();
+    let run = |arguments: &[&str]| {
+        let output = ratlas(&scratch.root, &store).args(arguments).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    for place in ["packs", "loose", "manifests", "tmp", "stat", "trees"] {
+        assert_eq!(run(&["index"]).0, Some(0));
+        let _ = std::fs::remove_dir_all(store.join(place));
+        std::fs::write(store.join(place), "no folder").unwrap();
+        let (code, said) = run(&["doctor"]);
+        assert!(code == Some(4) && said.contains(&format!("{place}: it is no folder")), "{place}: {said}");
+        assert!(said.contains("help: run `ratlas doctor --repair`"), "{said}");
+        let (code, said) = run(&["doctor", "--repair"]);
+        assert_eq!(code, Some(0), "{place}: {said}");
+        assert_eq!(run(&["doctor"]).0, Some(0), "{place}");
+    }
+    std::fs::create_dir_all(store.join("packs/x.parquet/below")).unwrap();
+    let (code, said) = run(&["doctor"]);
+    assert!(code == Some(4) && said.contains("x.parquet: it is no file"), "{said}");
+    assert_eq!(run(&["doctor", "--repair"]).0, Some(0));
+    assert!(!store.join("packs/x.parquet").exists());
 }

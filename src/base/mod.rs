@@ -4,6 +4,7 @@
 
 pub mod dialect;
 pub mod error;
+pub mod guard;
 pub mod id;
 pub mod lazy;
 pub mod parallel;

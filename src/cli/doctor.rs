@@ -42,6 +42,10 @@ pub fn run(context: &Context, args: &DoctorArgs) -> Result<u8> {
     let checked = session.check_store();
     let mut n_wrong = checked.damaged.len();
     put_store(&session, &checked, args.repair)?;
+    if !args.repair && checked.damaged.iter().any(|damaged| damaged.is_in_the_way()) {
+        // Nothing can be indexed as long as it stands there.
+        return Err(not_in_order(n_wrong));
+    }
     let peek = session.peek()?;
     output::print(&match peek.counts.pending {
         0 => format!("ok: store, {} bytes, every file indexed\n", peek.store_bytes),
@@ -79,10 +83,14 @@ pub fn run(context: &Context, args: &DoctorArgs) -> Result<u8> {
             .hint("this is a fault of ratlas: report it; `ratlas export edges` links all files anew"));
     }
     if n_wrong > 0 {
-        let what = format!("{} of the store not what it should be", show::count(n_wrong, "file"));
-        return Err(Error::new(ErrorKind::Integrity, what).hint("run `ratlas doctor --repair`"));
+        return Err(not_in_order(n_wrong));
     }
     Ok(0)
+}
+
+fn not_in_order(n_wrong: usize) -> Error {
+    let what = format!("{} of the store not what it should be", show::count(n_wrong, "file"));
+    Error::new(ErrorKind::Integrity, what).hint("run `ratlas doctor --repair`")
 }
 
 /// Says which files of the store are damaged, and removes them where asked to.

@@ -2,12 +2,12 @@
 //! that whether a signature is required, is the user's or the command line's to say.
 
 use std::io::Cursor;
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
 use minisign::{PublicKey, SecretKey, SignatureBox};
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::guard::guarded;
 
 /// The largest signature that is read; they are some 300 bytes.
 pub const MAX_BYTES: u64 = 4096;
@@ -48,10 +48,10 @@ impl Trust {
         let Some(signature) = text.and_then(|text| SignatureBox::from_string(text).ok()) else { return false };
         // The library panics on some torn signatures; what is left of such after the look at its
         // form is a signature that does not hold.
-        std::panic::catch_unwind(AssertUnwindSafe(|| {
+        guarded(|| {
             let holds = |key| minisign::verify(key, &signature, Cursor::new(bytes), true, false, false).is_ok();
             self.keys.iter().any(holds)
-        }))
+        })
         .unwrap_or(false)
     }
 }

@@ -109,6 +109,22 @@ const APART: &[&str] = &["daemon", "remote"];
 /// How deep folders of a store nest.
 const MAX_DEPTH: usize = 8;
 
+/// The folders that writing needs, and how many folders deep files lie in each.
+const PLACES: [(&str, FileKind, usize); 12] = [
+    ("compilers", FileKind::Compiler, 0),
+    ("counters", FileKind::Derived, MAX_DEPTH),
+    ("flat", FileKind::Derived, MAX_DEPTH),
+    ("green", FileKind::Derived, MAX_DEPTH),
+    ("loose", FileKind::Loose, 1),
+    ("manifests", FileKind::Manifest, 0),
+    ("packs", FileKind::Pack, 0),
+    ("quarantine", FileKind::Derived, MAX_DEPTH),
+    ("stat", FileKind::Derived, MAX_DEPTH),
+    ("tmp", FileKind::Temporary, MAX_DEPTH),
+    ("tokens", FileKind::Derived, MAX_DEPTH),
+    ("trees", FileKind::Derived, MAX_DEPTH),
+];
+
 impl Inventory {
     /// Lists a store's files. What vanishes meanwhile is left out; no symlink is followed.
     pub fn take(dir: &Path) -> Self {
@@ -176,6 +192,16 @@ pub struct Damaged {
     pub why: &'static str,
 }
 
+impl Damaged {
+    /// Whether it stands where the store is to write.
+    pub fn is_in_the_way(&self) -> bool {
+        matches!(self.why, NO_FOLDER | NO_FILE)
+    }
+}
+
+const NO_FOLDER: &str = "it is no folder";
+const NO_FILE: &str = "it is no file";
+
 /// How many files of each kind were looked at, and those that are not whole, sorted by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
@@ -202,12 +228,51 @@ impl Store {
                 checked.damaged.push(Damaged { kind: file.kind, path: file.path, why });
             }
         }
+        checked.damaged.extend(misplaced(self.dir()));
+        checked.damaged.sort_by(|a, b| a.path.cmp(&b.path));
         checked
     }
 
-    /// Removes damaged files; gives how many.
+    /// Removes damaged files; gives how many. What stands where a folder or a file should goes with
+    /// all that lies in it.
     pub fn remove_damaged(&self, damaged: &[Damaged]) -> usize {
-        damaged.iter().filter(|file| fs::remove_file(&file.path).is_ok()).count()
+        let remove = |file: &&Damaged| match fs::symlink_metadata(&file.path) {
+            Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&file.path).is_ok(),
+            _ => fs::remove_file(&file.path).is_ok(),
+        };
+        damaged.iter().filter(remove).count()
+    }
+}
+
+/// Files where the store needs a folder, and folders where it needs files: nothing can be written
+/// there before they are gone.
+fn misplaced(dir: &Path) -> Vec<Damaged> {
+    let mut found = Vec::new();
+    for (name, kind, depth) in PLACES {
+        let place = dir.join(name);
+        match fs::metadata(&place) {
+            Ok(metadata) if metadata.is_dir() => folders_below(&place, kind, depth, &mut found),
+            // A link that leads nowhere is in the way, too.
+            _ if fs::symlink_metadata(&place).is_ok() => {
+                found.push(Damaged { kind, path: place, why: NO_FOLDER });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn folders_below(dir: &Path, kind: FileKind, depth: usize, found: &mut Vec<Damaged>) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        match (is_folder, depth) {
+            (true, 0) => found.push(Damaged { kind, path: entry.path(), why: NO_FILE }),
+            (true, depth) if depth < MAX_DEPTH => folders_below(&entry.path(), kind, depth - 1, found),
+            (false, depth) if kind == FileKind::Loose && depth > 0 => {
+                found.push(Damaged { kind, path: entry.path(), why: NO_FOLDER });
+            }
+            _ => {}
+        }
     }
 }
 

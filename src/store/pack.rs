@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
 use crate::base::dialect::Dialect;
+use crate::base::guard::guarded;
 use crate::base::id::{BlobId, Digest, Fingerprint, ShardKey};
 use crate::facts::model::FileFacts;
 use crate::store::shard::{self, Shard};
@@ -264,7 +265,7 @@ fn footer_len(file: &[u8]) -> Option<u64> {
 fn parse_metadata(footer: &[u8]) -> Option<ParquetMetaData> {
     let encoded = footer.get(..footer.len().checked_sub(8)?)?;
     // The reader is built for files of any origin, but a panic on a crafted footer must stay a miss.
-    std::panic::catch_unwind(|| ParquetMetaDataReader::decode_metadata(encoded).ok()).ok().flatten()
+    guarded(|| ParquetMetaDataReader::decode_metadata(encoded).ok()).flatten()
 }
 
 fn read_metadata(path: &Path, footer: &Part) -> Option<ParquetMetaData> {
