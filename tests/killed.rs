@@ -115,3 +115,71 @@ fn killed_at_any_moment_the_store_does_not_lie() {
         }
     }
 }
+
+/// Commands that write packs and remotes.
+const PUBLISHING: [&[&str]; 4] = [
+    &["pack"],
+    &["pack", "--all"],
+    &["push", "REMOTE", "--namespace", "main"],
+    &["remote", "repack", "REMOTE", "--namespace", "main"],
+];
+
+#[test]
+fn killed_while_packing_and_publishing_nothing_lies() {
+    let n_kills = std::env::var("RATLAS_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(N_KILLS);
+    let scratch = Scratch::new();
+    let remote = tempfile::tempdir().unwrap();
+    let remote = remote.path().join("maps");
+    let run = |store: &Path, arguments: &[&str]| {
+        let given = arguments.iter().map(|word| if *word == "REMOTE" { remote.to_str().unwrap() } else { word });
+        let mut command = ratlas(&scratch.root, store);
+        command.args(given).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let mut dice = Dice(11);
+    write_tree(&scratch, 0);
+    scratch.commit("one");
+    let started = std::time::Instant::now();
+    for arguments in PUBLISHING {
+        assert!(run(&scratch.store(), arguments).status().unwrap().success(), "{arguments:?}");
+    }
+    let whole = started.elapsed().as_micros() as u64 / PUBLISHING.len() as u64;
+    for round in 1..=n_kills {
+        write_tree(&scratch, round);
+        scratch.commit("more");
+        let arguments = PUBLISHING[dice.roll(PUBLISHING.len() as u64) as usize];
+        let mut child = run(&scratch.store(), arguments).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(dice.roll(whole * 3 / 2)));
+        let _ = child.kill();
+        child.wait().unwrap();
+        if round % 4 == 0 || round == n_kills {
+            let (fresh, fetched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            let right = export(&scratch, fresh.path());
+            assert_eq!(export(&scratch, &scratch.store()), right, "kill {round} of {arguments:?}");
+            // Whatever the remote holds by now, a reader ends at the same graph.
+            assert!(
+                run(fetched.path(), &["pull", "REMOTE", "--require-remote"]).status().unwrap().success(),
+                "{round}"
+            );
+            assert_eq!(export(&scratch, fetched.path()), right, "kill {round} of {arguments:?}, fetched");
+            for store in [&scratch.store(), fetched.path()] {
+                let doctor = ratlas(&scratch.root, store).arg("doctor").output().unwrap();
+                let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+                assert!(doctor.status.success(), "{round}: {said}");
+            }
+            whole_packs(&remote.join("v1"));
+        }
+    }
+}
+
+/// Every pack of a remote has the digest that its name says.
+fn whole_packs(dir: &Path) {
+    for path in std::fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            whole_packs(&path);
+        } else if path.extension().is_some_and(|extension| extension == "parquet") {
+            let digest = ratlas::base::id::Digest::of(&std::fs::read(&path).unwrap()).to_string();
+            assert_eq!(path.file_stem().unwrap().to_str().unwrap(), digest, "a torn pack");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! `ratlas gc`: takes away from the store what nobody needs.
+//! `ratlas gc`: takes away from the store what nobody needs; with `--remote`, from a remote.
 
 use clap::Args;
 use serde_json::{Map, Value};
@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use crate::base::error::Result;
 use crate::cli::args::Format;
 use crate::cli::context::Context;
-use crate::cli::output;
+use crate::cli::remote::RemoteArgs;
+use crate::cli::{output, upkeep};
 use crate::report::json;
 use crate::store::inventory::FileKind;
 use crate::store::sweep::Swept;
@@ -20,12 +21,24 @@ pub struct GcArgs {
     /// Remove nothing, say what would go
     #[arg(long)]
     dry_run: bool,
+    /// Clear a remote in the place of the store, as `ratlas remote gc` does; `[remote] url` by default
+    #[arg(long, value_name = "URL", num_args = 0..=1, conflicts_with_all = ["max_bytes", "dry_run", "format"])]
+    remote: Option<Option<String>>,
+    /// With --remote: the namespace to clear
+    #[arg(long, value_name = "NAME", requires = "remote")]
+    namespace: Option<String>,
+    #[command(flatten)]
+    keep: upkeep::KeepArgs,
     /// The form of the answer
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
 pub fn run(context: &Context, args: &GcArgs) -> Result<u8> {
+    if let Some(url) = &args.remote {
+        let remote = RemoteArgs { url: url.clone(), namespace: args.namespace.clone(), ..RemoteArgs::default() };
+        return upkeep::gc(context, &remote, &args.keep);
+    }
     let session = context.session()?;
     let max_bytes = match args.max_bytes {
         Some(max) => Some(max),

@@ -31,13 +31,20 @@ enum UpkeepCommand {
 
 /// What is cleared of a remote.
 #[derive(Debug, Args)]
-pub struct GcArgs {
+struct GcArgs {
     #[command(flatten)]
     remote: RemoteArgs,
-    /// Keep what is younger, beside what heads and tags lead to
+    #[command(flatten)]
+    keep: KeepArgs,
+}
+
+/// What is kept of a remote.
+#[derive(Debug, Args)]
+pub struct KeepArgs {
+    /// Of a remote, keep what is younger, beside what heads and tags lead to
     #[arg(long, value_name = "DAYS", default_value_t = 30)]
     keep_days: u64,
-    /// The least time between writing down and removing
+    /// Of a remote, the least time between writing down and removing
     #[arg(long, value_name = "HOURS", default_value_t = 24)]
     grace_hours: u64,
 }
@@ -53,23 +60,23 @@ struct RepackArgs {
 
 pub fn run(context: &Context, args: &UpkeepArgs) -> Result<u8> {
     match &args.command {
-        UpkeepCommand::Gc(args) => gc(context, args),
+        UpkeepCommand::Gc(args) => gc(context, &args.remote, &args.keep),
         UpkeepCommand::Repack(args) => repack(context, args),
     }
 }
 
 /// Clears a namespace of a remote.
-pub fn gc(context: &Context, args: &GcArgs) -> Result<u8> {
+pub fn gc(context: &Context, remote: &RemoteArgs, kept: &KeepArgs) -> Result<u8> {
     let session = context.session()?;
     let config = context.config_at(session.repo().root())?;
-    let namespace = named(&args.remote, &config)?;
-    let backend = args.remote.backend(context, &config)?;
+    let namespace = named(remote, &config)?;
+    let backend = remote.backend(context, &config)?;
     let tags = line::tagged(session.repo())?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let keep = Keep {
         commits: &tags,
-        n_days: args.keep_days,
-        grace_seconds: args.grace_hours.saturating_mul(3_600),
+        n_days: kept.keep_days,
+        grace_seconds: kept.grace_hours.saturating_mul(3_600),
         now_seconds: now,
     };
     let cleared = clear(&Transfer::new(&*backend, Patience::default()), &namespace, &keep)?;

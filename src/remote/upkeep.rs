@@ -84,6 +84,7 @@ pub fn clear(transfer: &Transfer<'_>, namespace: &Namespace, keep: &Keep<'_>) ->
     let mut cleared = Cleared::default();
     for file in &files {
         let is_live = match parts(&file.name) {
+            _ if is_half(&file.name) => is_young(file.changed_seconds),
             Some(("packs", _, name)) => {
                 let digest = name.rsplit('/').next().and_then(|name| Digest::from_hex(name.split('.').next()?));
                 digest.is_none_or(|digest| packs.contains(&digest)) || is_young(file.changed_seconds)
@@ -112,6 +113,11 @@ pub fn clear(transfer: &Transfer<'_>, namespace: &Namespace, keep: &Keep<'_>) ->
             .put_over(&marks_name, (json!({"schema": "ratlas.gc/1", "marked": rows}).to_string() + "\n").as_bytes())?;
     }
     Ok(cleared)
+}
+
+/// Whether a file was on its way when its writer was killed; its place never had it.
+fn is_half(name: &str) -> bool {
+    name.rsplit('/').next().is_some_and(|part| part.starts_with('.') && part.ends_with(".tmp"))
 }
 
 fn decode(bytes: &[u8]) -> BTreeMap<String, u64> {

@@ -187,3 +187,75 @@ fn flat_tables_lie_side_by_side() {
     let output = run(&scratch, &scratch.store(), &["export", "edgez"]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn repacking_merges_what_many_pushes_left() {
+    let ci = polyglot();
+    let remote = tempfile::tempdir().unwrap();
+    let address = remote.path().to_str().unwrap();
+    for n in 0..4 {
+        ci.write(&format!("src/shop/more_{n}.py"), &format!("def more_{n}():\n    return {n}\n"));
+        ci.commit("more");
+        ok(&ci, &ci.store(), &["push", address, "--namespace", "main"]);
+    }
+    let pulled = |store: &str| {
+        let store = ci.root.parent().unwrap().join(store);
+        let pulled = json(&ci, &store, &["pull", address, "--require-remote"]);
+        assert_eq!((&pulled["left"], &pulled["parsed"]), (&0.into(), &0.into()), "{pulled}");
+        (pulled["packs"].as_u64().unwrap(), ok(&ci, &store, &["export", "edges"]).0)
+    };
+    let (n_before, graph) = pulled("before");
+    let (said, _) = ok(&ci, &ci.store(), &["remote", "repack", address, "--namespace", "main"]);
+    assert!(said.starts_with("9 shards in 1 pack"), "{said}");
+    assert!(n_before > 1);
+    assert_eq!(pulled("after"), (1, graph));
+    // Once more, nothing is another: packs are named by content.
+    ok(&ci, &ci.store(), &["remote", "repack", address, "--namespace", "main"]);
+    assert_eq!(pulled("again").0, 1);
+}
+
+#[test]
+fn a_remote_is_cleared_under_both_names_of_the_command() {
+    let ci = polyglot();
+    let remote = tempfile::tempdir().unwrap();
+    let address = remote.path().to_str().unwrap();
+    ok(&ci, &ci.store(), &["push", address, "--namespace", "main"]);
+    let first = ci.git(&["rev-parse", "HEAD"]);
+    ci.write("src/shop/cart.py", "def total(price):\n    return 0\n");
+    ci.git(&["commit", "-q", "-a", "--amend", "-m", "other"]);
+    ok(&ci, &ci.store(), &["remote", "repack", address, "--namespace", "main"]);
+    // Left by a writer that was killed.
+    let half = remote.path().join("v1/main/commits/.77-0.tmp");
+    std::fs::write(&half, "half").unwrap();
+    let young = ["gc", "--remote", address, "--namespace", "main"];
+    assert!(ok(&ci, &ci.store(), &young).0.contains("0 written down, 0 removed"), "all is younger than 30 days");
+    let mut clear: Vec<Vec<&str>> = vec![young.to_vec(), ["remote", "gc", address, "--namespace", "main"].to_vec()];
+    clear.iter_mut().for_each(|arguments| arguments.extend(["--keep-days", "0", "--grace-hours", "0"]));
+    // The first tree: its commit, manifest, pack and index; and what is half.
+    assert!(ok(&ci, &ci.store(), &clear[0]).0.contains("5 written down, 0 removed"));
+    assert!(ok(&ci, &ci.store(), &clear[1]).0.contains("0 written down, 5 removed"));
+    assert!(!half.exists());
+    let fetched = ci.root.parent().unwrap().join("fetched");
+    let pulled = json(&ci, &fetched, &["pull", address, "--require-remote"]);
+    assert_eq!((&pulled["left"], &pulled["parsed"]), (&0.into(), &0.into()), "{pulled}");
+    ci.git(&["checkout", "-q", first.trim()]);
+    let pulled = json(&ci, &fetched, &["pull", address]);
+    assert_eq!(pulled["parsed"], 1, "what is gone is extracted: {pulled}");
+    for wrong in [["gc", "--namespace", "main"].as_slice(), &["gc", "--remote", address, "--dry-run"]] {
+        assert_eq!(run(&ci, &ci.store(), wrong).status.code(), Some(2));
+    }
+}
+
+#[test]
+fn a_build_without_clouds_says_so() {
+    if cfg!(feature = "cloud") {
+        return;
+    }
+    let scratch = polyglot();
+    for address in ["s3://b/x", "gs://b", "az://c/x"] {
+        let output = run(&scratch, &scratch.store(), &["pull", address]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains("this build has no cloud"), "{said}");
+        assert!(said.contains("--features cloud"), "{said}");
+    }
+}

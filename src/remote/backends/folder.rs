@@ -107,7 +107,7 @@ impl Backend for Folder {
                 let metadata = entry.metadata().map_err(fault)?;
                 if metadata.is_dir() {
                     todo.push(name);
-                } else if metadata.is_file() && !part.starts_with('.') {
+                } else if metadata.is_file() {
                     let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
                     let changed_seconds = changed.map_or(0, |since| since.as_secs());
                     listed.push(Listed { name, len_bytes: metadata.len(), changed_seconds });
