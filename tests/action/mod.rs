@@ -373,3 +373,95 @@ fn the_action_says_what_it_takes_and_gives() {
         assert!(!ran.is_ok && ran.log.contains("::error title=ratlas::"), "{}", ran.log);
     }
 }
+
+/// Runs the script that finds the binary, with a PATH of the system and of `tools` before it.
+fn find(tools: &Path, version: &str) -> (bool, String, String) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/find-ratlas");
+    let mut command = std::process::Command::new("bash");
+    command.arg(script).env_clear().env("PATH", format!("{}:/usr/bin:/bin", tools.display()));
+    command.env("VERSION", version).env("TEMPORARY", tools);
+    command.env("GITHUB_OUTPUT", tools.join("output")).env("GITHUB_PATH", tools.join("path"));
+    let output = command.output().unwrap();
+    let outputs = std::fs::read_to_string(tools.join("output")).unwrap_or_default();
+    (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap(), outputs)
+}
+
+#[test]
+fn a_version_that_nobody_released_names_the_remedies() {
+    let tools = tempfile::tempdir().unwrap();
+    let (is_ok, said, outputs) = find(tools.path(), "0.1.0");
+    assert!(!is_ok && outputs.is_empty(), "{said}");
+    assert!(said.starts_with("::error title=ratlas::there is no released ratlas-0.1.0-"), "{said}");
+    assert!(said.contains("version 'source'") && said.contains("binary-path"), "{said}");
+    assert!(find(tools.path(), "latest").1.contains("neither 'source' nor a version"));
+    if !Path::new("/usr/bin/cargo").exists() {
+        assert!(find(tools.path(), "source").1.contains("install Rust"));
+    }
+}
+
+#[test]
+fn the_source_is_built_where_that_is_asked_for() {
+    use std::os::unix::fs::PermissionsExt;
+    let tools = tempfile::tempdir().unwrap();
+    // A cargo that notes what it was told, and puts something in the place.
+    let cargo = tools.path().join("cargo");
+    let script = "#!/bin/bash\necho \"$@\" >\"$TEMPORARY/told\"\nroot=\"${@: -1}\"\nmkdir -p \"$root/bin\"\necho x >\"$root/bin/ratlas\"\n";
+    std::fs::write(&cargo, script).unwrap();
+    std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (is_ok, said, outputs) = find(tools.path(), "source");
+    assert!(is_ok, "{said}");
+    let binary = tools.path().join("ratlas-bin/bin/ratlas");
+    assert_eq!(outputs, format!("path={}\n", binary.display()));
+    assert!(binary.is_file());
+    let told = std::fs::read_to_string(tools.path().join("told")).unwrap();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
+    assert!(told.starts_with(&format!("install --quiet --locked --path {}", sources.display())), "{told}");
+}
+
+#[test]
+fn every_input_does_what_it_says() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("action.yml")).unwrap();
+    for name in action()["inputs"].as_hash().unwrap().keys() {
+        assert!(text.contains(&format!("inputs.{}", name.as_str().unwrap())), "{name:?} is used by no step");
+    }
+    let forge = Forge::new();
+    let before = forge.head();
+    forge.change_total("max(prices)");
+    let report = |inputs: &[(&str, &str)]| forge.push(1, "topic", &before, inputs);
+    for (form, part) in
+        [("json", "\"schema\":\"ratlas.impact/1\""), ("md", "test\\_total"), ("text", "::test_total  1 step")]
+    {
+        let ran = report(&[("report-format", form)]);
+        assert!(ran.is_ok && ran.report.contains(part), "{form}: {}", ran.report);
+    }
+    let quiet = report(&[("summary", "false"), ("annotations", "false")]);
+    assert!(quiet.is_ok && quiet.summary.is_empty() && !quiet.log.contains("::notice"), "{}", quiet.log);
+    check(&report(&[("policy", "file")]), "before", "selected", &ALL[..2]);
+    assert!(!report(&[("policy", "brave")]).is_ok && !report(&[("shards", "0")]).is_ok);
+    check(&report(&[("base", "HEAD"), ("head", "HEAD")]), "given", "none", &[]);
+    // A configuration of the pipeline's own, in the place of the repository's.
+    let config = forge.dir.path().join("ci.toml");
+    std::fs::write(&config, "[impact]\npolicy = \"file\"\n").unwrap();
+    check(&report(&[("config", config.to_str().unwrap())]), "before", "selected", &ALL[..2]);
+    // Only finding the binary.
+    let ran = report(&[("command", "setup")]);
+    assert!(ran.is_ok && ran.outputs["mode"].is_empty() && ran.saved.is_empty(), "{}", ran.log);
+    // Caches: `auto` saves for the default branch alone, `write` too where it is asked for.
+    assert_eq!(forge.push(2, "main", &before, &[]).saved.len(), 1);
+    assert!(forge.push(3, "main", &before, &[("cache", "read")]).saved.is_empty());
+    let ran = forge.push(4, "main", &before, &[("cache", "off")]);
+    assert!(ran.saved.is_empty() && ran.outputs["cache-hit"] == "false", "{}", ran.log);
+    assert_eq!(forge.push(5, "main", &before, &[]).outputs["cache-hit"], "true");
+    let apart = forge.push(6, "main", &before, &[("cache-suffix", "other")]);
+    assert_eq!(apart.outputs["cache-hit"], "false", "another cache: {}", apart.log);
+    // Remotes: trusted CI publishes, the next run fetches in the place of extracting.
+    let remote = forge.dir.path().join("maps");
+    let remote = remote.to_str().unwrap();
+    let index = [("command", "index"), ("remote", remote), ("remote-mode", "write"), ("cache", "off")];
+    assert!(forge.push(7, "main", &before, &index).is_ok);
+    let ran = forge.push(8, "topic", &before, &[("remote", remote), ("cache", "off")]);
+    check(&ran, "before", "selected", TOTAL);
+    assert_ne!(ran.outputs["reused"], "0");
+    let ran = forge.push(9, "topic", &before, &[("remote", remote), ("remote-mode", "off"), ("cache", "off")]);
+    assert_eq!(ran.outputs["reused"], "0");
+}

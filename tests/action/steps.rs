@@ -30,6 +30,8 @@ pub struct Ran {
     pub is_ok: bool,
     pub outputs: BTreeMap<String, String>,
     pub summary: String,
+    /// The report that the outputs name.
+    pub report: String,
     pub log: String,
     /// Keys of caches that were saved.
     pub saved: Vec<String>,
@@ -104,6 +106,7 @@ impl Run<'_> {
         for (name, output) in action["outputs"].as_hash().unwrap() {
             ran.outputs.insert(text(name).unwrap(), interpolate(&text(&output["value"]).unwrap(), &scope));
         }
+        ran.report = ran.outputs.get("report-path").and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
         ran.summary = fs::read_to_string(temp.join("summary")).unwrap_or_default();
         ran
     }
