@@ -38,6 +38,7 @@ mod retained;
 mod scip;
 mod secrets;
 mod store;
+mod tables;
 mod tools;
 mod typescript;
 mod upkeep;
