@@ -1,6 +1,8 @@
 //! Remotes: one suite for every backend, what is pushed comes back, and what goes wrong on the
 //! wire never becomes an answer.
 
+#[cfg(feature = "cloud")]
+mod bucket;
 mod end;
 mod faults;
 mod server;

@@ -1,4 +1,5 @@
-//! A small HTTP server on loopback over a folder, which can misbehave as told.
+//! A small HTTP server on loopback over a folder, which can misbehave as told; also as a bucket of
+//! S3's kind, which lists and removes.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -48,7 +49,8 @@ pub struct Server {
 
 struct Shared {
     dir: PathBuf,
-    token: Option<String>,
+    /// What `Authorization` is to begin with.
+    authorization: Option<String>,
     plan: Mutex<Plan>,
     n_requests: AtomicU64,
     n_bytes: AtomicU64,
@@ -57,11 +59,21 @@ struct Shared {
 
 impl Server {
     pub fn start(dir: &Path, token: Option<&str>) -> Self {
+        Self::with(dir, token.map(|token| format!("Bearer {token}")))
+    }
+
+    /// Buckets of S3's kind, one a folder below `dir`, for who signs with a key.
+    #[cfg(feature = "cloud")]
+    pub fn of_buckets(dir: &Path, key: &str) -> Self {
+        Self::with(dir, Some(format!("AWS4-HMAC-SHA256 Credential={key}/")))
+    }
+
+    fn with(dir: &Path, authorization: Option<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let shared = Arc::new(Shared {
             dir: dir.to_owned(),
-            token: token.map(str::to_owned),
+            authorization,
             plan: Mutex::new(Box::new(|_, _| Fault::None)),
             n_requests: AtomicU64::new(0),
             n_bytes: AtomicU64::new(0),
@@ -118,10 +130,12 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     }
     let mut body = vec![0; headers.get("content-length").and_then(|n| n.parse().ok()).unwrap_or(0)];
     reader.read_exact(&mut body)?;
-    if shared.token.as_ref().is_some_and(|token| headers.get("authorization") != Some(&format!("Bearer {token}"))) {
+    let given = headers.get("authorization").map(String::as_str).unwrap_or_default();
+    if shared.authorization.as_ref().is_some_and(|wanted| !given.starts_with(wanted)) {
         return answer(&mut stream, "401 Unauthorized", "", b"");
     }
-    let name = path.trim_start_matches('/');
+    let (path, query) = path.split_once('?').unwrap_or((&path, ""));
+    let name = &plain(path.trim_start_matches('/'));
     let file = shared.dir.join(name);
     let n = shared.n_requests.fetch_add(1, Ordering::Relaxed);
     let fault = (shared.plan.lock().unwrap())(n, name);
@@ -131,7 +145,14 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         }
         std::fs::create_dir_all(file.parent().unwrap())?;
         std::fs::write(&file, body)?;
-        return answer(&mut stream, "201 Created", "", b"");
+        return answer(&mut stream, "201 Created", "ETag: \"1\"\r\n", b"");
+    }
+    if method == "DELETE" {
+        let _ = std::fs::remove_file(&file);
+        return answer(&mut stream, "204 No Content", "", b"");
+    }
+    if query.contains("list-type=2") && fault == Fault::None {
+        return answer(&mut stream, "200 OK", "", listing(&file, query).as_bytes());
     }
     let is_there = file.is_file() && fault != Fault::NotFound;
     match fault {
@@ -153,7 +174,8 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         return answer(&mut stream, "416 Range Not Satisfiable", "", b"");
     }
     let end = range.and_then(|(_, end)| end.parse::<usize>().ok()).map_or(whole.len(), |end| whole.len().min(end + 1));
-    let head = format!("Content-Range: bytes {start}-{}/{}\r\n", end - 1, whole.len());
+    let dated = "ETag: \"1\"\r\nLast-Modified: Tue, 01 Dec 2026 00:00:00 GMT\r\n";
+    let head = format!("{dated}Content-Range: bytes {start}-{}/{}\r\n", end - 1, whole.len());
     let mut bytes = whole[start..end].to_vec();
     shared.n_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
     match fault {
@@ -182,6 +204,47 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
 fn answer(stream: &mut TcpStream, status: &str, head: &str, body: &[u8]) -> std::io::Result<()> {
     write!(stream, "HTTP/1.1 {status}\r\n{head}Content-Length: {}\r\nConnection: close\r\n\r\n", body.len())?;
     stream.write_all(body)
+}
+
+/// A text with its `%2F` and the like resolved.
+fn plain(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut parts = text.split('%');
+    bytes.extend(parts.next().unwrap().bytes());
+    for part in parts {
+        bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
+        bytes.extend(part[2..].bytes());
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+/// A folder of a bucket as `ListObjectsV2` tells it, files and folders two at a time.
+fn listing(bucket: &Path, query: &str) -> String {
+    let value = |name: &str| {
+        let pair = query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+        pair.map(plain).unwrap_or_default()
+    };
+    let prefix = value("prefix");
+    let mut found: Vec<String> = Vec::new();
+    for entry in std::fs::read_dir(bucket.join(&prefix)).into_iter().flatten().flatten() {
+        let key = format!("{prefix}{}", entry.file_name().into_string().unwrap());
+        found.push(match entry.metadata().unwrap() {
+            folder if folder.is_dir() => format!("<CommonPrefixes><Prefix>{key}/</Prefix></CommonPrefixes>"),
+            file => format!(
+                "<Contents><Key>{key}</Key><LastModified>2026-12-01T00:00:00.000Z</LastModified><ETag>\"1\"</ETag>\
+                 <Size>{}</Size></Contents>",
+                file.len()
+            ),
+        });
+    }
+    found.sort();
+    let start: usize = value("continuation-token").parse().unwrap_or(0);
+    let next = match start + 2 < found.len() {
+        true => format!("<NextContinuationToken>{}</NextContinuationToken>", start + 2),
+        false => String::new(),
+    };
+    let shown: String = found.into_iter().skip(start).take(2).collect();
+    format!("<ListBucketResult><Name>b</Name><Prefix>{prefix}</Prefix>{shown}{next}</ListBucketResult>")
 }
 
 /// Another file of the same folder, of the same kind if there is one.

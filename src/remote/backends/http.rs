@@ -40,19 +40,8 @@ impl Http {
             let what = format!("a token would travel unencrypted to `{}`", shown(address));
             return Err(Error::new(ErrorKind::Config, what).hint("use https://, or unset RATLAS_REMOTE_TOKEN_FILE"));
         }
-        let mut config = Agent::config_builder()
-            .http_status_as_error(false)
-            .user_agent(concat!("ratlas/", env!("CARGO_PKG_VERSION")))
-            .max_redirects(5)
-            .timeout_connect(Some(access.patience))
-            .timeout_recv_response(Some(access.patience))
-            .timeout_per_read(Some(access.patience))
-            .timeout_per_write(Some(access.patience));
-        if let Some(bundle) = &access.ca_bundle {
-            config = config.tls_config(TlsConfig::builder().root_certs(certificates(bundle)?).build());
-        }
         Ok(Http {
-            agent: config.build().new_agent(),
+            agent: agent(access, 5)?,
             base: base.trim_end_matches('/').to_owned(),
             query: query.map(str::to_owned),
             token: access.token.clone(),
@@ -88,6 +77,27 @@ impl Http {
             status => Err(refused(status, response.headers())),
         }
     }
+}
+
+/// The client of all remotes that are reached over HTTP. It follows so many redirects, and hands
+/// the next one on.
+///
+/// # Errors
+/// `Config`, for certificates that cannot be read.
+pub fn agent(access: &Access, max_redirects: u32) -> Result<Agent> {
+    let mut config = Agent::config_builder()
+        .http_status_as_error(false)
+        .user_agent(concat!("ratlas/", env!("CARGO_PKG_VERSION")))
+        .max_redirects(max_redirects)
+        .max_redirects_will_error(max_redirects > 0)
+        .timeout_connect(Some(access.patience))
+        .timeout_recv_response(Some(access.patience))
+        .timeout_per_read(Some(access.patience))
+        .timeout_per_write(Some(access.patience));
+    if let Some(bundle) = &access.ca_bundle {
+        config = config.tls_config(TlsConfig::builder().root_certs(certificates(bundle)?).build());
+    }
+    Ok(config.build().new_agent())
 }
 
 impl Backend for Http {

@@ -1,6 +1,10 @@
 //! What a remote must be able to do, the ones there are, and which one an address names.
 
 pub mod backend;
+#[cfg(feature = "cloud")]
+pub mod bucket;
+#[cfg(feature = "cloud")]
+pub mod bucket_client;
 pub mod folder;
 pub mod http;
 
@@ -19,12 +23,15 @@ pub fn open(address: &str, access: &Access) -> Result<Box<dyn Backend>> {
     match scheme {
         "file" => Ok(Box::new(folder::Folder::of_url(rest)?)),
         "http" | "https" => Ok(Box::new(http::Http::new(address, access)?)),
+        #[cfg(feature = "cloud")]
+        "s3" | "gs" | "az" => Ok(Box::new(bucket::Bucket::open(address, access, std::env::vars_os())?)),
+        #[cfg(not(feature = "cloud"))]
         "s3" | "gs" | "az" => {
-            let what = format!("this ratlas was built without `{scheme}://`");
-            Err(Error::new(ErrorKind::Usage, what).hint("give the bucket's https:// address, or a mounted folder"))
+            Err(Error::new(ErrorKind::Usage, format!("this build has no cloud: `{}`", shown(address)))
+                .hint("build with `cargo install --path . --features cloud`, or give the bucket's https:// address"))
         }
         _ => Err(Error::new(ErrorKind::Usage, format!("`{scheme}://` is no scheme of a remote"))
-            .hint("give a folder, or an address that begins with file://, http:// or https://")),
+            .hint("give a folder, or an address that begins with file://, http://, https://, s3://, gs:// or az://")),
     }
 }
 
@@ -52,6 +59,11 @@ mod tests {
     fn schemes_that_are_not_spoken_are_refused_in_words() {
         let error = open("ftp://h/x", &Access::default()).err().unwrap().to_string();
         assert!(error.contains("`ftp://` is no scheme"), "{error}");
-        assert!(open("s3://b/x", &Access::default()).err().unwrap().to_string().contains("built without"));
+        #[cfg(not(feature = "cloud"))]
+        for address in ["s3://b/x", "gs://b/x", "az://b/x"] {
+            let error = open(address, &Access::default()).err().unwrap();
+            assert!(error.to_string().contains("this build has no cloud"), "{error}");
+            assert!(error.hint.unwrap().contains("--features cloud"));
+        }
     }
 }
