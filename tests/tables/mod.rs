@@ -1,5 +1,5 @@
 //! Packs and exports as DuckDB and Polars read them. The engines come from PyPI: `.ci/run` installs
-//! them and names that Python in `RATLAS_PYTHON`; without them these tests say so and pass.
+//! them (`tests/tables/run`) and names that Python in `RATLAS_PYTHON`; without them these tests say so and pass.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,9 @@ fn python() -> Option<String> {
         Command::new(&python).args(["-c", "import duckdb, polars"]).output().is_ok_and(|o| o.status.success());
     assert!(has_both || named.is_none(), "RATLAS_PYTHON names `{python}`, which has not both of duckdb and polars");
     if !has_both {
-        eprintln!("skipped: `{python}` has not both of duckdb and polars (`pip install duckdb polars`; see .ci/run)");
+        eprintln!(
+            "skipped: `{python}` has not both of duckdb and polars (`pip install duckdb polars`; or run tests/tables/run)"
+        );
     }
     has_both.then_some(python)
 }
