@@ -15,7 +15,7 @@ use crate::remote::signature::Trust;
 /// Which remote, and whether it is believed.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RemoteArgs {
-    /// The remote: a folder, file://, http:// or https://; `[remote] url` by default
+    /// The remote: a folder, file://, http://, https:// or a bucket (s3://, gs://, az://); `[remote] url` by default
     #[arg(value_name = "URL")]
     pub url: Option<String>,
     /// Your own namespace beside `main`: pr-<number> or dev-<name>
