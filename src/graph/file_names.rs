@@ -75,9 +75,13 @@ pub fn rows<T, K: Ord>(table: &[T], key: K, of: impl Fn(&T) -> K) -> &[T] {
     &table[start..end]
 }
 
-/// A number of a text, to tell most texts apart without reading them (FNV-1a).
+/// A number of a text, to tell most texts apart without reading them: FNV-1a, eight bytes at a time.
 fn checksum(text: &str) -> u32 {
-    text.bytes().fold(0x811C_9DC5, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    let add = |sum: u64, part: u64| (sum ^ part).wrapping_mul(0x0000_0100_0000_01B3).rotate_left(29);
+    let (eights, rest) = text.as_bytes().as_chunks::<8>();
+    let sum = eights.iter().fold(0xCBF2_9CE4_8422_2325, |sum, eight| add(sum, u64::from_le_bytes(*eight)));
+    let sum = rest.iter().fold(sum, |sum, byte| add(sum, u64::from(*byte)));
+    (sum ^ (sum >> 32)) as u32
 }
 
 /// Where the rows of each of `n` names start, and where the last ones end.

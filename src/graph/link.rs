@@ -182,7 +182,9 @@ impl<'s, 'v> Linker<'s, 'v> {
     /// Starts the link of a file.
     pub fn new(session: Session<'s, 'v>, view: &'v View, file: FileIdx, words: Option<&'s FileWords>) -> Self {
         let tells_lines = session.shared.names.file(file).tells_lines(view.facts(file));
-        Linker { session, view, file, link: FileLink::default(), words, tells_lines }
+        // About every second reference leads somewhere.
+        let edges = Vec::with_capacity(view.facts(file).refs.len() / 2);
+        Linker { session, view, file, link: FileLink { edges, ..FileLink::default() }, words, tells_lines }
     }
 }
 

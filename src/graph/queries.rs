@@ -88,7 +88,8 @@ pub enum Answer {
     Denoted(Few<Denoted>),
     Bases(Arc<[Base]>),
     Types(Args),
-    Member(Member),
+    /// Larger than the others: not in each answer's room.
+    Member(Arc<Member>),
 }
 
 /// An answer about bases: lent by the answers of all files, or shared with them.
@@ -135,7 +136,7 @@ impl Query {
             Query::Export(..) | Query::Global(..) | Query::Import(..) => Answer::Denoted(Few::None),
             Query::Bases(_) | Query::Mro(_) => Answer::Bases(Arc::from([])),
             Query::Types(_) => Answer::Types(Args::default()),
-            Query::Member(..) => Answer::Member(Member::unknown()),
+            Query::Member(..) => Answer::Member(Arc::new(Member::unknown())),
             Query::Symbol(_)
             | Query::Binding(..)
             | Query::Param(..)
@@ -367,7 +368,7 @@ impl<'s, 'v> Session<'s, 'v> {
             return self.find_along_mro(class, text, from);
         }
         match self.ask(Query::Member(class, text, from as u32)) {
-            Answer::Member(member) => member,
+            Answer::Member(member) => Arc::unwrap_or_clone(member),
             Answer::Values(_) | Answer::Denoted(_) | Answer::Bases(_) | Answer::Types(_) => Member::unknown(),
         }
     }

@@ -108,14 +108,14 @@ impl Renumber {
             }
             Answer::Bases(bases) => Answer::Bases(bases.iter().map(|base| self.base(base)).collect::<Option<_>>()?),
             Answer::Types(types) => Answer::Types(self.sets(types)?.into()),
-            Answer::Member(member) => Answer::Member(Member {
+            Answer::Member(member) => Answer::Member(Arc::new(Member {
                 outcome: member.outcome,
                 denoted: member.denoted.iter().map(|d| self.denoted(d)).collect::<Option<_>>()?,
                 values: match &member.values {
                     Some(set) => Some(self.set(set)?),
                     None => None,
                 },
-            }),
+            })),
         };
         Some(Known { answer, height: known.height })
     }

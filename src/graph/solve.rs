@@ -1,5 +1,7 @@
 //! Which code answers which query.
 
+use std::sync::Arc;
+
 use crate::graph::queries::{Answer, Query, Session};
 
 /// Evaluates one query; what it asks in turn goes through the session.
@@ -17,7 +19,9 @@ pub fn solve(session: &mut Session<'_, '_>, query: Query) -> Answer {
         Query::Bases(at) => Answer::Bases(session.solve_bases(at)),
         Query::Mro(at) => Answer::Bases(session.solve_mro(at)),
         Query::This(at) => Answer::Values(session.solve_this(at)),
-        Query::Member(class, text, from) => Answer::Member(session.find_along_mro(class, text, from as usize)),
+        Query::Member(class, text, from) => {
+            Answer::Member(Arc::new(session.find_along_mro(class, text, from as usize)))
+        }
         Query::Types(at) => Answer::Types(session.solve_types(at)),
     }
 }

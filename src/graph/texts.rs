@@ -131,7 +131,8 @@ pub struct ByText {
 impl ByText {
     /// The table of a file's names.
     pub fn new(texts: &[Text]) -> Self {
-        let n_slots = (texts.len() * 2).next_power_of_two().max(2);
+        let n_words = texts.iter().filter(|text| **text != Text::NONE).count();
+        let n_slots = (n_words * 2).next_power_of_two().max(2);
         let mut table = ByText { slots: vec![0; n_slots], shift: 32 - n_slots.trailing_zeros() };
         for (at, text) in texts.iter().enumerate().filter(|(_, text)| **text != Text::NONE) {
             let slot = table.probe(texts, *text);
