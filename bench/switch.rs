@@ -56,6 +56,8 @@ fn main() {
         git(&clone, &["commit", "-q", "-a", "-m", &name]);
         git(&clone, &["checkout", "-q", "start"]);
         drop(session.fresh().expect("an answer"));
+        // As `serve` does after an answer.
+        session.prepare();
         git(&clone, &["checkout", "-q", &name]);
         forth.push(timed(|| drop(session.fresh().expect("an answer"))));
         git(&clone, &["checkout", "-q", "start"]);

@@ -499,9 +499,8 @@ impl AtlasSource for Session {
         {
             return Ok(Arc::clone(atlas));
         }
-        if !is_near(&state, &snapshot)
-            && let Some(atlas) = self.kept(&mut state, &snapshot)
-        {
+        let is_near = is_near(&state, &snapshot);
+        if !is_near && let Some(atlas) = self.kept(&mut state, &snapshot) {
             self.save_stats(&mut state);
             // It is of another tree; `prepare` makes it anew.
             state.linked = None;
@@ -513,8 +512,15 @@ impl AtlasSource for Session {
         self.lay_programs(&mut state, &mut view);
         let known = known_graph(&state, &snapshot);
         let has_changed = state.fresh.is_some() || state.linked.is_some();
+        // Linking all without notes is quicker than looking at all that so many changes may reach;
+        // `prepare` takes notes again.
+        let is_far = known.is_none() && !is_near && state.linked.is_some();
+        if let Some(before) = state.linked.take_if(|_| is_far) {
+            // It is much to give back: nobody waits for that.
+            std::thread::spawn(move || drop(before));
+        }
         let atlas = match known {
-            None if has_changed => self.relinked(&mut state, &snapshot, view),
+            None if has_changed && !is_far => self.relinked(&mut state, &snapshot, view),
             known => self.atlas(&snapshot, view, known),
         };
         if !is_torn {
