@@ -4,7 +4,9 @@
 //! references, for impact to ask: any member of the receiver, where that is known. A string that
 //! is given where names are expected, and names nothing that was found, is kept by its text.
 
-use crate::facts::model::{ExprId, ExprKind, FileFacts, NameId, RefKind, Reference, Symbol, SymbolId, SymbolKind};
+use crate::facts::model::{
+    ExprId, ExprKind, FileFacts, NameId, Origin, RefKind, Reference, Symbol, SymbolId, SymbolKind,
+};
 use crate::facts::table::Id;
 use crate::graph::edge::Computed;
 use crate::graph::generics::SELF;
@@ -39,8 +41,11 @@ impl Linker<'_, '_> {
         match Family::of(facts.dialect) {
             Family::Python => match name {
                 "getattr" | "setattr" | "hasattr" | "delattr" if kind == ExprKind::Name => {
-                    if let (Some(of), Some(_)) = (argument(1), argument(2).filter(|key| is_computed(facts, *key))) {
-                        self.computed(of, Holds::Any, site, place);
+                    if let (Some(of), Some(key)) = (argument(1), argument(2).filter(|key| is_computed(facts, *key))) {
+                        match self.listed_names(key, place) {
+                            Some(names) => names.into_iter().for_each(|name| self.keep_named(name, site)),
+                            None => self.computed(of, Holds::Any, site, place),
+                        }
                     }
                 }
                 "getmembers" => argument(1).into_iter().for_each(|of| self.computed(of, Holds::Any, site, place)),
@@ -259,6 +264,51 @@ impl Linker<'_, '_> {
         if set.is_unknown() && holds == Holds::Any {
             self.keep_computed(None, site);
         }
+    }
+
+    /// The names that `f.__name__` may be where a loop takes `f` from a list of functions that stands
+    /// there, each under its own name; `None` for any other key.
+    fn listed_names(&mut self, key: ExprId, place: Place) -> Option<Vec<NameId>> {
+        let view = self.view;
+        let facts = view.facts(self.file);
+        let row = facts.expr(key);
+        let of = facts.operand(key, 0).filter(|_| row.kind == ExprKind::Attr && facts.text(row.name) == "__name__")?;
+        let name = facts.expr(of).name.filter(|_| facts.expr(of).kind == ExprKind::Name)?;
+        if facts.params_of(place.scope).iter().any(|param| param.name == Some(name)) {
+            return None;
+        }
+        let mut names = Vec::new();
+        let mut bindings = facts.bindings.iter().filter(|b| b.scope == place.scope && b.name == Some(name)).peekable();
+        bindings.peek()?;
+        for binding in bindings {
+            let list = binding.value.filter(|_| binding.origin == Origin::For && binding.n_steps == 0)?;
+            if facts.expr(list).kind != ExprKind::Seq {
+                return None;
+            }
+            for item in facts.operands_of(list) {
+                let expr = facts.expr(item.expr);
+                let name = expr.name.filter(|_| matches!(expr.kind, ExprKind::Attr | ExprKind::Name))?;
+                let set = self.session.eval(item.expr, place);
+                let is_own = |value: &Value| match value {
+                    Value::Function(at) | Value::Bound(at, _) => {
+                        let other = view.facts(at.file);
+                        other.name(other.symbol(at.symbol).name) == facts.name(name)
+                    }
+                    _ => false,
+                };
+                if set.is_unknown() || !set.values().iter().all(is_own) {
+                    return None;
+                }
+                names.push(name);
+            }
+        }
+        Some(names)
+    }
+
+    /// Keeps an access by a name that no string says.
+    fn keep_named(&mut self, name: NameId, site: Site) {
+        let Site { from, line, test_block, .. } = site;
+        self.link.computed.push(Computed { of: None, name: Some(name), from, line, test_block });
     }
 
     /// Keeps an access to a symbol of this file, or to what is not known.
