@@ -98,6 +98,26 @@ pub fn names_above(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) ->
     })
 }
 
+/// Whether every constructor that a line of a constructor's code calls is one above its own, by `super`.
+pub fn calls_constructor_above(facts: &FileFacts, owner: SymbolId, line: u32) -> bool {
+    let row = facts.symbol(owner);
+    let is_making = row.kind == SymbolKind::Constructor || matches!(facts.name(row.name), "__init__" | "constructor");
+    let is_call =
+        |row: &&Reference| row.owner == owner && matches!(row.kind, RefKind::Call | RefKind::New | RefKind::Super);
+    // What is handed to it is called by its own name.
+    let mut calls = refs_on(facts, line).filter(is_call).peekable();
+    is_making
+        && calls.peek().is_some()
+        && calls.all(|call| {
+            let mut root = call.expr;
+            while let Some(inner) = facts.operand(root, 0).filter(|inner| *inner < root) {
+                root = inner;
+            }
+            let expr = facts.expr(root);
+            expr.kind == ExprKind::Super || facts.text(expr.name) == "super"
+        })
+}
+
 /// The references by a name on a line of `owner`'s code.
 fn mentions<'f>(
     facts: &'f FileFacts,

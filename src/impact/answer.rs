@@ -1,5 +1,7 @@
 //! The answer: which tests, why, and how sure. Plain values, sorted; the formats read them.
 
+use std::collections::BTreeSet;
+
 use crate::base::path::RepoPath;
 use crate::facts::delta::Changes;
 use crate::impact::change::FileStatus;
@@ -109,7 +111,7 @@ pub struct LeftOut {
     pub package: RepoPath,
     /// `never_run not_measured imports_nothing_changed reaches_nothing_changed`.
     pub because: &'static str,
-    /// The changed files among what it imports.
+    /// The changed files, or those of the target, among itself and what it imports.
     pub imports: Vec<RepoPath>,
 }
 
@@ -223,5 +225,18 @@ impl Answer {
             0 => 0.0,
             n => self.stats.n_selected_tests as f64 / n as f64,
         }
+    }
+
+    /// The files that changed; those of the target where it is asked about one. Sorted, unique.
+    pub fn changed_paths(&self) -> Vec<&str> {
+        let of_target = self.symbols.iter().filter(|row| self.files.is_empty() && row.because.is_none());
+        let paths: BTreeSet<&str> = self
+            .files
+            .iter()
+            .map(|file| &file.path)
+            .chain(of_target.map(|row| &row.path))
+            .map(|p| p.as_str())
+            .collect();
+        paths.into_iter().collect()
     }
 }

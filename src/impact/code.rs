@@ -6,7 +6,7 @@ use crate::facts::table::Id;
 use crate::graph::builtins::is_common_member;
 use crate::graph::edge::EdgeKind;
 use crate::graph::modules::Family;
-use crate::impact::handing::{is_decorator_line, is_given_to_constructor, stored_at};
+use crate::impact::handing::{is_decorator_line, is_given_to_keeper, stored_at};
 use crate::lang::testing::{decorators, last_name};
 
 /// Expressions nested deeper are taken to run something.
@@ -207,7 +207,7 @@ pub fn users_at(facts: &FileFacts, owner: SymbolId, line: u32, kind: EdgeKind, n
         });
         if let Some((at, _)) = holder {
             let id = SymbolId::new(at);
-            if !initializer_runs(facts, id) || is_given_to_constructor(facts, owner, line, name) {
+            if !initializer_runs(facts, id) || is_given_to_keeper(facts, owner, line, name) {
                 return vec![id];
             }
         }

@@ -17,8 +17,8 @@ use crate::impact::declared;
 use crate::impact::may_import;
 use crate::impact::policy::{Options, Policy, ReasonCode};
 use crate::impact::reach::{CERTAIN, Seed};
-use crate::impact::seeds::{Origin, SeedOptions, Side, label, origins};
-use crate::impact::space::{Node, Space};
+use crate::impact::seeds::{Origin, SeedOptions, Side, origins};
+use crate::impact::space::Space;
 use crate::impact::step::Steps;
 use crate::impact::tests::{Packages, Tests};
 use crate::impact::walked::Walked;
@@ -125,7 +125,7 @@ pub fn impact_of_diff(base: &Atlas, head: &Atlas, beside: &Beside<'_>, options: 
     draft.select_changed_tests(&change, &new);
     draft.select_whole(&old, &new);
     draft.tell_blind_reads(&new);
-    draft.tell_guesses(&old);
+    draft.tell_guesses(&old, &new);
     let is_changed = !draft.answer.files.is_empty();
     draft.finish(&new, is_changed)
 }
@@ -271,7 +271,7 @@ impl<'o> Draft<'o> {
 
     fn finish(mut self, ground: &Ground<'_>, is_changed: bool) -> Answer {
         let view = &ground.atlas.view;
-        self.tell_guesses(ground);
+        self.tell_guesses(ground, ground);
         self.blind_files(ground);
         let (always, never) = (globs(&self.options.always_run), globs(&self.options.never_run));
         // Tests that leave their process run always, unless a map says for what.
@@ -385,8 +385,13 @@ impl<'o> Draft<'o> {
     /// Lists the tests that are not selected, and what keeps each out.
     fn leave_out(&mut self, ground: &Ground<'_>, never: &GlobSet) {
         let view = &ground.atlas.view;
-        let changed: Vec<(&RepoPath, FileIdx)> =
-            self.answer.files.iter().filter_map(|f| Some((&f.path, view.find(f.path.as_str())?))).collect();
+        let changed: Vec<(&RepoPath, FileIdx)> = self
+            .answer
+            .changed_paths()
+            .into_iter()
+            .filter_map(|path| view.find(path))
+            .map(|idx| (&view.file(idx).path, idx))
+            .collect();
         for (at, test) in ground.tests.tests.iter().enumerate() {
             if self.selection.contains_key(&at) {
                 continue;
@@ -427,14 +432,6 @@ impl<'o> Draft<'o> {
                 let sentence = "it does not parse whole; tests in its damaged lines are not seen";
                 self.answer.causes.push(Note::new("damaged_test", view.file(*file).path.as_str(), sentence));
             }
-        }
-    }
-
-    /// Says where a step was left out on a guess: then more may be affected.
-    fn tell_guesses(&mut self, ground: &Ground<'_>) {
-        for (guess, at) in ground.steps.guesses() {
-            let name = label(&ground.atlas.view, Node::Symbol(at));
-            self.answer.causes.push(Note::new(guess.as_str(), name, guess.sentence()));
         }
     }
 

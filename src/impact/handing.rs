@@ -65,8 +65,21 @@ pub fn strange_decorators(facts: &FileFacts, symbol: SymbolId) -> impl Iterator<
     decorators(facts, symbol).filter(move |row| {
         let name = last_name(facts, row.expr);
         let is_plain = PLAIN_DECORATORS.contains(&name) || (is_java && java::tests::is_runner_annotation(name));
-        !is_plain
+        !is_plain && !is_mark(facts, row.expr)
     })
+}
+
+/// Whether a decorator is one of pytest's marks, `@pytest.mark.slow` or `@mark.slow(…)`: a note for the
+/// runner on the function that stays what it is.
+fn is_mark(facts: &FileFacts, decorator: ExprId) -> bool {
+    let row = facts.expr(decorator);
+    let callee = if row.kind == ExprKind::Call { facts.operand(decorator, 0) } else { Some(decorator) };
+    let Some(on) = callee.filter(|at| facts.expr(*at).kind == ExprKind::Attr).and_then(|at| facts.operand(at, 0))
+    else {
+        return false;
+    };
+    let root = facts.operand(on, 0).map_or("pytest", |root| facts.text(facts.expr(root).name));
+    facts.text(facts.expr(on).name) == "mark" && root == "pytest"
 }
 
 /// Whether a function's code puts a definition into something that it has or was given
@@ -420,8 +433,9 @@ pub fn stored_at(facts: &FileFacts, line: u32, name: &str) -> Option<Option<Symb
     Some(Some(SymbolId::new(holder)))
 }
 
-/// Whether a mention is an argument of a constructor: `new C(f)`, or a call of a capitalized name.
-pub fn is_given_to_constructor(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
+/// Whether a mention is an argument of what keeps it: of a constructor (`new C(f)`, or a call of a
+/// capitalized name), or of a wrapper that gives back one like it (`partial(f, 1)`).
+pub fn is_given_to_keeper(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
     let mut mentions = refs_on(facts, line)
         .filter(|row| row.owner == owner && last_name(facts, row.expr) == name)
         .filter(|row| matches!(row.kind, RefKind::Read | RefKind::Callback))
@@ -434,7 +448,8 @@ pub fn is_given_to_constructor(facts: &FileFacts, owner: SymbolId, line: u32, na
                 is_operand
                     && (holder.kind == ExprKind::New
                         || (holder.kind == ExprKind::Call
-                            && last_name(facts, holder_id).starts_with(|c: char| c.is_uppercase())))
+                            && (matches!(last_name(facts, holder_id), "partial" | "partialmethod")
+                                || last_name(facts, holder_id).starts_with(|c: char| c.is_uppercase()))))
             })
         })
 }

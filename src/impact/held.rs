@@ -55,6 +55,9 @@ impl Steps<'_> {
                 let user = self.view.facts(edge.from.file);
                 match edge.kind {
                     EdgeKind::Imports | EdgeKind::Overrides => {}
+                    // The constructor below calls the one above on its own instance: none is made.
+                    EdgeKind::Calls
+                        if !is_making && access::calls_constructor_above(user, edge.from.symbol, edge.line) => {}
                     EdgeKind::Extends => {
                         let redefines = method.is_some_and(|method| self.is_redefined_in(method, edge.from));
                         let is_real = user.symbol(edge.from.symbol).branch != Branch::TypeChecking;
@@ -95,12 +98,31 @@ impl Steps<'_> {
     fn is_closed(&self, class: SymbolRef) -> bool {
         self.classes_beside(class).iter().all(|at| {
             let facts = self.view.facts(at.file);
-            let is_meta =
-                facts.heritage.iter().any(|row| row.owner == at.symbol && row.kind == HeritageKind::Metaclass);
             facts.symbol(at.symbol).kind == SymbolKind::Class
-                && !is_meta
+                && !self.has_strange_metaclass(*at)
                 && handing::strange_decorators(facts, at.symbol).next().is_none()
                 && self.graph.open_classes.binary_search(at).is_err()
+        })
+    }
+
+    /// Whether a class has a metaclass that may operate on the instances that it makes: one from
+    /// outside, or one of the repository that takes their making over.
+    fn has_strange_metaclass(&self, class: SymbolRef) -> bool {
+        let facts = self.view.facts(class.file);
+        let mut rows =
+            facts.heritage.iter().filter(|row| row.owner == class.symbol && row.kind == HeritageKind::Metaclass);
+        rows.any(|row| {
+            let is_plain = |edge: &&Edge| {
+                let other = self.view.facts(edge.to.file);
+                let is_taken = members(other, edge.to.symbol).any(|m| other.name(other.symbol(m).name) == "__call__");
+                edge.line == row.line
+                    && edge.kind == EdgeKind::References
+                    && edge.layer == Layer::Proved
+                    && !is_taken
+                    && bases(other, edge.to.symbol).all(|base| base == "type")
+                    && other.symbol(edge.to.symbol).kind == SymbolKind::Class
+            };
+            !self.graph.edges_from(class).iter().any(|edge| is_plain(&edge))
         })
     }
 
@@ -148,7 +170,8 @@ impl Steps<'_> {
         };
         let is_protocol = member.is_some_and(|name| code::is_protocol_name(facts.dialect.language(), name));
         if !is_protocol && let Some(decorated) = self.decorated_with(edge) {
-            self.note(Guess::OutsideDecorator, SymbolRef { symbol: decorated, ..holder });
+            let around = self.space.symbol(holder);
+            self.note(Guess::OutsideDecorator, SymbolRef { symbol: decorated, ..holder }, [around]);
             push(decorated);
             return;
         }
@@ -306,8 +329,11 @@ impl Steps<'_> {
             if is_outside {
                 keeper = match self.register_of(at, row.line) {
                     Some(_) => Keeper::Receiver,
-                    None if is_python(facts) && owner.symbol.index() == 0 && !handing::registers(facts, row) => {
-                        self.note(Guess::OutsideDecorator, at);
+                    None if is_python(facts)
+                        && !facts.symbol(owner.symbol).kind.is_class()
+                        && !handing::registers(facts, row) =>
+                    {
+                        self.note(Guess::OutsideDecorator, at, [self.space.symbol(owner)]);
                         Keeper::Itself
                     }
                     None => Keeper::Unknown,
@@ -319,7 +345,7 @@ impl Steps<'_> {
                 (Keeper::Receiver, Some(register)) => {
                     // What a function of the repository does with it was looked at.
                     if is_outside {
-                        self.note(Guess::KeptValue, at);
+                        self.note(Guess::KeptValue, at, [self.space.symbol(owner)]);
                     }
                     out.insert(register);
                 }
@@ -472,7 +498,10 @@ impl Steps<'_> {
             }
             let start = facts.heritage.partition_point(|row| row.owner < edge.from.symbol);
             let own = facts.heritage[start..].iter().take_while(|row| row.owner == edge.from.symbol);
-            if own.into_iter().any(|row| row.kind == HeritageKind::Metaclass && row.line == edge.line) {
+            // The bases beside it on the line are extended, and a metaclass is named.
+            let is_meta = edge.kind == EdgeKind::References
+                && own.into_iter().any(|row| row.kind == HeritageKind::Metaclass && row.line == edge.line);
+            if is_meta {
                 made.extend(self.subclasses(edge.from));
                 made.insert(edge.from);
             }

@@ -17,6 +17,7 @@ pub mod dependency;
 pub mod files;
 pub mod fixtures;
 pub mod forms;
+mod guessed;
 pub mod handing;
 mod held;
 pub mod json;

@@ -181,7 +181,7 @@ impl Steps<'_> {
         let facts = self.view.facts(edge.from.file);
         let symbol = handing::stored_in_self(facts, edge.from.symbol, edge.line, name)?;
         if !self.is_seen_to_keep(edge) {
-            self.note(Guess::KeptValue, edge.from);
+            self.note(Guess::KeptValue, edge.from, [self.space.symbol(edge.from)]);
         }
         Some(SymbolRef { file: edge.from.file, symbol })
     }

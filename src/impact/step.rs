@@ -151,8 +151,8 @@ pub struct Steps<'a> {
     pub(super) implied: BTreeMap<SymbolRef, Vec<(u32, u32)>>,
     /// Imports that may load a file, sorted by that file.
     may_imports: Vec<MayImport>,
-    /// Where a step was left out on a guess.
-    guesses: RefCell<BTreeSet<(Guess, SymbolRef)>>,
+    /// Where a step was left out on a guess, with where it would have led.
+    guesses: RefCell<BTreeMap<(Guess, SymbolRef), BTreeSet<u32>>>,
     /// Files that make instances with a method, as far as they were asked for.
     pub(super) makers: RefCell<HashMap<SymbolRef, Option<Rc<[FileIdx]>>>>,
     /// Files with tests, sorted.
@@ -243,14 +243,14 @@ impl<'a> Steps<'a> {
         self.users.get(&file).map_or(&[], Vec::as_slice)
     }
 
-    /// Notes a guess that was made on the way.
-    pub(super) fn note(&self, guess: Guess, at: SymbolRef) {
-        self.guesses.borrow_mut().insert((guess, at));
+    /// Notes a guess that was made on the way, and the nodes that would have been reached without.
+    pub(super) fn note(&self, guess: Guess, at: SymbolRef, left_out: impl IntoIterator<Item = u32>) {
+        self.guesses.borrow_mut().entry((guess, at)).or_default().extend(left_out);
     }
 
-    /// The guesses that were made so far, sorted, unique.
-    pub fn guesses(&self) -> Vec<(Guess, SymbolRef)> {
-        self.guesses.borrow().iter().copied().collect()
+    /// The guesses that were made so far, with the nodes that each left out; sorted.
+    pub fn guesses(&self) -> Vec<((Guess, SymbolRef), BTreeSet<u32>)> {
+        self.guesses.borrow().iter().map(|(guess, nodes)| (*guess, nodes.clone())).collect()
     }
 
     /// Forgets the guesses of an earlier answer.
