@@ -93,7 +93,7 @@ fn what_is_left_out_says_why() {
     assert_eq!(
         lines,
         [
-            "tests/test_shop.py::test_other: left out, it imports what changed, and nothing that it runs names a changed symbol",
+            "tests/test_shop.py::test_other: left out, it imports a changed file, and nothing that it runs leads to what changed there",
             "  imports shop.py"
         ]
     );

@@ -18,6 +18,7 @@ mod impact_coverage;
 mod impact_diffs;
 mod impact_end;
 mod impact_frameworks;
+mod impact_left_out;
 mod impact_links;
 mod impact_reach;
 mod impact_rules;

@@ -10,6 +10,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::path::RepoPath;
 use crate::cli::context::Context;
 use crate::cli::output;
+use crate::cli::pull::warn;
 use crate::coverage::{self, Coverage};
 use crate::impact::answer::Answer;
 use crate::impact::argument_file::argument_file;
@@ -18,13 +19,13 @@ use crate::impact::runners::{self, RunnerFormat};
 use crate::impact::tests::Packages;
 use crate::impact::{forms, json as impact_json, junit, text};
 use crate::report::{json, sanitize};
-use crate::tools::impact_of;
+use crate::tools::{impact_of, past};
 use crate::view::View;
 
 #[derive(Debug, Args)]
 pub struct ImpactArgs {
     /// A path, `path::name`, a qualified name or its end, or a sym_ handle
-    #[arg(required_unless_present_any = ["diff", "base", "files_from"], conflicts_with_all = ["diff", "base", "files_from"])]
+    #[arg(conflicts_with_all = ["diff", "base", "files_from"])]
     target: Option<String>,
     /// The file a target is in, where its name alone is ambiguous
     #[arg(long)]
@@ -93,6 +94,10 @@ enum ImpactFormat {
     Files,
     /// Arguments of pytest, one a line
     Pytest,
+    /// Arguments of `python -m unittest`, one a line
+    Unittest,
+    /// Arguments of `manage.py test`, one a line
+    Django,
     /// Arguments of jest, one a line
     Jest,
     /// Arguments of `vitest run`, one a line
@@ -117,6 +122,8 @@ impl ImpactFormat {
             ImpactFormat::Tests => Some(RunnerFormat::Tests),
             ImpactFormat::Files => Some(RunnerFormat::Files),
             ImpactFormat::Pytest => Some(RunnerFormat::Pytest),
+            ImpactFormat::Unittest => Some(RunnerFormat::Unittest),
+            ImpactFormat::Django => Some(RunnerFormat::Django),
             ImpactFormat::Jest => Some(RunnerFormat::Jest),
             ImpactFormat::Vitest => Some(RunnerFormat::Vitest),
             ImpactFormat::Mocha => Some(RunnerFormat::Mocha),
@@ -192,8 +199,8 @@ pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
             (impact_of::of_target(&atlas, target, args.file.as_deref(), &options)?, atlas)
         }
         (None, None, None) => {
-            return Err(Error::new(ErrorKind::Usage, "`impact` needs a target or `--diff`")
-                .hint("for uncommitted work: `ratlas impact --diff WORKTREE`"));
+            return Err(Error::new(ErrorKind::Usage, "`impact` needs a change or a target")
+                .hint("for uncommitted work: `ratlas impact --diff WORKTREE`; for a branch: `--diff main...HEAD`; for a definition: `ratlas impact path/to/file.py::name`"));
         }
     };
     if let Some(test) = &args.why {
@@ -208,19 +215,42 @@ pub fn run(context: &Context, args: &ImpactArgs) -> Result<u8> {
         return judge(&answer, report);
     }
     let Some(runner) = args.format.runner() else {
-        output::print(&print(&answer, args.format))?;
+        let past = match args.format {
+            ImpactFormat::Text => past::of_files(&*source, &atlas, &answer.changed_paths()),
+            _ => None,
+        };
+        let past = past.map_or(String::new(), |(lines, _)| format!("\n{}", with_ends(lines)));
+        output::print(&(print(&answer, args.format) + &past))?;
         return Ok(0);
     };
     let own = match &args.package {
         Some(folder) => runners::in_package(&answer, &package(folder, &atlas.view)?),
         None => answer,
     };
+    for (name, n_tests) in runners::left_out(&own, runner) {
+        let tests = if n_tests == 1 { "1 test".to_owned() } else { format!("{n_tests} tests") };
+        warn(context, &format!("{tests} to run for {name} left out: this form holds none of them; {}", form_for(name)));
+    }
     let lines = match &args.args_file {
         Some(file) => write_arguments(&own, runner, file)?,
         None => runners::lines(&own, runner),
     };
     output::print(&with_ends(lines))?;
     Ok(0)
+}
+
+/// The form that holds the tests of a runner.
+fn form_for(runner: &str) -> &'static str {
+    match runner {
+        "pytest" | "unittest" => "`--format pytest` does",
+        "jest" => "`--format jest` does",
+        "vitest" => "`--format vitest` does",
+        "mocha" => "`--format mocha` does",
+        "node:test" => "`--format node` does",
+        "playwright" => "`--format playwright` does",
+        "junit" | "testng" => "`--format maven` and `--format gradle` do",
+        _ => "`--format files` lists their files",
+    }
 }
 
 /// What coverage the given files hold, laid together.
@@ -231,7 +261,10 @@ fn read_coverage(files: &[PathBuf]) -> Result<Option<Arc<Coverage>>> {
     let mut all: Option<Coverage> = None;
     for file in files {
         let shown = file.display();
-        let unread = || Error::new(ErrorKind::Io, format!("cannot read `{shown}`"));
+        let unread = || {
+            Error::new(ErrorKind::Io, format!("cannot read `{shown}`"))
+                .hint("give the file that the measured run wrote: `.coverage`, an lcov file, or JaCoCo's XML")
+        };
         let metadata = std::fs::metadata(file).map_err(|cause| unread().source(cause))?;
         if !metadata.is_file() || metadata.len() > coverage::MAX_BYTES {
             let what = format!("`{shown}` is no file, or larger than {} bytes", coverage::MAX_BYTES);
@@ -345,10 +378,25 @@ fn why_not(test: &str, answer: &Answer) -> Result<u8> {
         .hint("give its id as `--format tests` prints it, or its file"))
 }
 
+/// How large a report may be, in bytes: a guess at far more than any run writes.
+const MAX_REPORT: u64 = 256 << 20;
+
 fn judge(answer: &Answer, report: &Path) -> Result<u8> {
-    let bytes = std::fs::read(report)
-        .map_err(|cause| Error::new(ErrorKind::Io, format!("cannot read `{}`", report.display())).source(cause))?;
-    let judgment = junit::judge(answer, &String::from_utf8_lossy(&bytes));
+    let shown = report.display();
+    let unread = |cause: std::io::Error| {
+        Error::new(ErrorKind::Io, format!("cannot read `{shown}`"))
+            .source(cause)
+            .hint("give the report that the run wrote, as `pytest --junit-xml=report.xml` does")
+    };
+    let metadata = std::fs::metadata(report).map_err(unread)?;
+    let is_fit = metadata.is_file() && metadata.len() <= MAX_REPORT;
+    let bytes = if is_fit { std::fs::read(report).map_err(unread)? } else { Vec::new() };
+    let xml = String::from_utf8_lossy(&bytes);
+    if !junit::is_report(&xml) {
+        return Err(Error::new(ErrorKind::Usage, format!("`{shown}` is no JUnit report: no `<testsuite>` in it"))
+            .hint("write one with the run: `pytest --junit-xml=report.xml`, `vitest --reporter=junit`, `mvn` in target/surefire-reports"));
+    }
+    let judgment = junit::judge(answer, &xml);
     let mut lines = vec![format!(
         "{} failed: {} selected, {} missed, {} unknown here",
         judgment.caught.len() + judgment.missed.len() + judgment.unknown.len(),

@@ -24,6 +24,14 @@ pub struct Judgment {
     pub unknown: BTreeSet<String>,
 }
 
+/// Whether a text is a report of a run: it has the root that JUnit's XML has. One without a test is.
+pub fn is_report(xml: &str) -> bool {
+    ["<testsuites", "<testsuite"].into_iter().any(|root| {
+        let after = xml.split_once(root).and_then(|(_, rest)| rest.chars().next());
+        after.is_some_and(|next| next.is_whitespace() || matches!(next, '>' | '/'))
+    })
+}
+
 /// Holds an answer against the failed tests of a report. Under `--shadow`, what would have been
 /// selected is judged.
 pub fn judge(answer: &Answer, xml: &str) -> Judgment {
@@ -32,11 +40,13 @@ pub fn judge(answer: &Answer, xml: &str) -> Judgment {
         None => answer.tests.iter().map(|t| t.id.as_str()).collect(),
     };
     let selected: BTreeSet<&str> = ids.into_iter().collect();
-    let known: Vec<&str> =
-        answer.tests.iter().map(|t| t.id.as_str()).chain(answer.left_out.iter().map(|t| t.id.as_str())).collect();
+    let in_or_out = answer.tests.iter().map(|t| (t.id.as_str(), t.file.as_str()));
+    let known: Vec<(&str, &str)> =
+        in_or_out.chain(answer.left_out.iter().map(|t| (t.id.as_str(), t.file.as_str()))).collect();
     let mut out = Judgment::default();
     for failed in failures(xml) {
-        let found: Vec<&str> = known.iter().copied().filter(|id| stands_for(id, &failed)).collect();
+        let is_it = |(id, file): &(&str, &str)| stands_for(id, file, &failed);
+        let found: Vec<&str> = known.iter().copied().filter(is_it).map(|(id, _)| id).collect();
         match (found.iter().find(|id| selected.contains(**id)), found.first()) {
             (Some(id), _) => out.caught.insert((*id).to_string()),
             (None, Some(id)) => out.missed.insert((*id).to_string()),
@@ -46,15 +56,19 @@ pub fn judge(answer: &Answer, xml: &str) -> Judgment {
     out
 }
 
-/// Whether a test's id is the one that a report writes as class and name.
-fn stands_for(id: &str, test: &Reported) -> bool {
+/// Whether a test's id is the one that a report writes as class and name. `file`: the test's, with
+/// which ids of all but Java begin; it may hold what divides ids.
+fn stands_for(id: &str, file: &str, test: &Reported) -> bool {
     // Parameters stand behind a name in brackets or parentheses.
     let bare = test.name.split(['[', '(']).next().unwrap_or(&test.name).trim_end();
-    if let Some((class, method)) = id.split_once('#') {
+    let within = id.strip_prefix(file);
+    if within.is_none()
+        && let Some((class, method)) = id.split_once('#')
+    {
         return class == test.class.trim() && (method == bare || method == test.name);
     }
-    if let Some((path, names)) = id.split_once("::") {
-        let dotted = path.trim_end_matches(".py").replace('/', ".");
+    if let Some(names) = within.and_then(|rest| rest.strip_prefix("::")) {
+        let dotted = file.trim_end_matches(".py").replace('/', ".");
         let (class, name) = names.rsplit_once("::").unwrap_or(("", names));
         let whole = if class.is_empty() { dotted } else { format!("{dotted}.{}", class.replace("::", ".")) };
         let is_class = test.class == whole
@@ -62,11 +76,13 @@ fn stands_for(id: &str, test: &Reported) -> bool {
             || test.class.ends_with(&format!(".{whole}"));
         return name == bare && is_class;
     }
-    let Some((path, titles)) = id.split_once(" > ") else { return id == test.file || test.class.contains(id) };
+    let Some(titles) = within.and_then(|rest| rest.strip_prefix(" > ")) else {
+        return id == test.file || test.class.contains(id);
+    };
     // Jest writes titles joined by blanks, Vitest by ` > `, either in the name or in the class.
     let joined = titles.replace(" > ", " ");
     let written = [test.name.clone(), format!("{} {}", test.class, test.name)].map(|t| t.replace(" > ", " "));
-    let is_file = [&test.file, &test.class].into_iter().any(|text| text.ends_with(path)) || !test.file.contains('.');
+    let is_file = [&test.file, &test.class].into_iter().any(|text| text.ends_with(file)) || !test.file.contains('.');
     is_file && written.iter().any(|text| *text == joined || text.ends_with(&format!(" {joined}")))
 }
 
@@ -107,20 +123,39 @@ pub fn cases(xml: &str) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Reported, failures, stands_for};
+    use super::{Reported, failures, is_report, stands_for};
 
     #[test]
     fn reports_of_each_runner_are_read() {
         let xml = "<testsuite>\n<testcase classname=\"tests.test_a.TestX\" name=\"test_y[1]\" time=\"0\"><failure message=\"a &gt; b\"/></testcase>\n<testcase classname=\"x\" name='ok > fine'/><testcase name=\"z\" classname=\"p.C\"><error/></testcase></testsuite>";
         let found = failures(xml);
         assert_eq!(found.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["test_y[1]", "z"]);
-        assert!(stands_for("tests/test_a.py::TestX::test_y", &found[0]));
-        assert!(!stands_for("tests/test_b.py::TestX::test_y", &found[0]));
-        assert!(stands_for("p.C#z", &found[1]));
+        assert!(stands_for("tests/test_a.py::TestX::test_y", "tests/test_a.py", &found[0]));
+        assert!(!stands_for("tests/test_b.py::TestX::test_y", "tests/test_b.py", &found[0]));
+        assert!(stands_for("p.C#z", "src/test/java/p/C.java", &found[1]));
         let jest = Reported { class: "outer inner".into(), name: "outer inner".into(), file: "".into() };
-        assert!(stands_for("src/a.test.ts > outer > inner", &jest));
+        assert!(stands_for("src/a.test.ts > outer > inner", "src/a.test.ts", &jest));
         let vitest = Reported { class: "src/a.test.ts".into(), name: "outer > inner".into(), file: "".into() };
-        assert!(stands_for("src/a.test.ts > outer > inner", &vitest));
+        assert!(stands_for("src/a.test.ts > outer > inner", "src/a.test.ts", &vitest));
+    }
+
+    #[test]
+    fn a_file_whose_name_divides_ids_is_told_apart() {
+        let failed = Reported { class: "tests.a::b.test_c".into(), name: "test_d".into(), file: "".into() };
+        assert!(stands_for("tests/a::b/test_c.py::test_d", "tests/a::b/test_c.py", &failed));
+        assert!(!stands_for("tests/a.py::b::test_d", "tests/a.py", &failed));
+        let titled = Reported { class: "x > y/a.test.ts".into(), name: "inner".into(), file: "".into() };
+        assert!(stands_for("x > y/a.test.ts > inner", "x > y/a.test.ts", &titled));
+    }
+
+    #[test]
+    fn a_report_has_its_root() {
+        for text in ["<testsuites/>", "<?xml version=\"1.0\"?>\n<testsuite name=\"a\"></testsuite>", "<testsuite>"] {
+            assert!(is_report(text), "{text}");
+        }
+        for text in ["", "{}", "<html></html>", "<testsuite", "<testsuitable>", "FAILED tests/a.py"] {
+            assert!(!is_report(text), "{text}");
+        }
     }
 
     #[test]

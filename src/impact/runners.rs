@@ -5,7 +5,7 @@
 //! is never taken for "no filter". Names are written so that no runner reads them as an option, a
 //! pattern or a parameter.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::path::RepoPath;
 use crate::impact::answer::{Answer, Mode, SelectedTest};
@@ -21,6 +21,10 @@ pub enum RunnerFormat {
     Files,
     /// Node ids: `pytest @file` reads them.
     Pytest,
+    /// Dotted names, as `python -m unittest` takes them.
+    Unittest,
+    /// The same, as `manage.py test` takes them from its own folder.
+    Django,
     /// `--runTestsByPath` and files.
     Jest,
     /// Files, as `vitest run` takes them.
@@ -43,6 +47,9 @@ impl RunnerFormat {
         match self {
             RunnerFormat::Tests | RunnerFormat::Files => true,
             RunnerFormat::Pytest => matches!(test.runner, Runner::Pytest | Runner::Unittest),
+            RunnerFormat::Unittest | RunnerFormat::Django => {
+                matches!(test.runner, Runner::Pytest | Runner::Unittest) && in_class(test).is_some()
+            }
             RunnerFormat::Jest => test.runner == Runner::Jest,
             RunnerFormat::Vitest => test.runner == Runner::Vitest,
             RunnerFormat::Mocha => test.runner == Runner::Mocha,
@@ -57,6 +64,7 @@ impl RunnerFormat {
     fn all(self) -> &'static [&'static str] {
         match self {
             RunnerFormat::Pytest => &["--color=auto"],
+            RunnerFormat::Unittest => &["discover"],
             RunnerFormat::Jest | RunnerFormat::Vitest => &["--passWithNoTests"],
             RunnerFormat::Playwright => &["--pass-with-no-tests"],
             _ => &[],
@@ -69,6 +77,8 @@ impl RunnerFormat {
             RunnerFormat::Tests | RunnerFormat::Files => &[],
             // Collecting nothing is exit code 5; printing the version is 0.
             RunnerFormat::Pytest | RunnerFormat::Mocha | RunnerFormat::Node => &["--version"],
+            // Without a name both look for all.
+            RunnerFormat::Unittest | RunnerFormat::Django => &["--help"],
             RunnerFormat::Jest => &["--passWithNoTests", "--testPathIgnorePatterns=."],
             RunnerFormat::Vitest => &["--passWithNoTests", "--exclude=**"],
             RunnerFormat::Playwright => &["--pass-with-no-tests", "--grep-invert=."],
@@ -95,6 +105,7 @@ pub fn lines(answer: &Answer, format: RunnerFormat) -> Vec<String> {
     match format {
         RunnerFormat::Tests | RunnerFormat::Files => Vec::new(),
         RunnerFormat::Pytest => pytest(answer),
+        RunnerFormat::Unittest | RunnerFormat::Django => dotted(answer, format).unwrap_or_else(|| owned(format.all())),
         RunnerFormat::Maven => jvm::maven(answer).unwrap_or_default(),
         RunnerFormat::Gradle => jvm::gradle(answer),
         RunnerFormat::Jest
@@ -162,6 +173,34 @@ pub(super) fn pytest(answer: &Answer) -> Vec<String> {
         })
         .collect();
     lines.into_iter().collect()
+}
+
+/// The class and method of a test of Python, `TestX::test_y`; `None` for one that is a function.
+fn in_class(test: &SelectedTest) -> Option<&str> {
+    let names = test.id.strip_prefix(test.file.as_str())?.strip_prefix("::")?;
+    names.contains("::").then_some(names)
+}
+
+/// Names as imports write them, `tests.test_a.TestX.test_y`; `None` where a path has none.
+fn dotted(answer: &Answer, format: RunnerFormat) -> Option<Vec<String>> {
+    let mut names = BTreeSet::new();
+    for test in answer.tests.iter().filter(|t| format.runs(t)) {
+        let module = test.file.as_str().strip_suffix(".py")?;
+        if module.starts_with('-') || module.contains(['.', '\n', '\r']) {
+            return None;
+        }
+        names.insert(format!("{}.{}", module.replace('/', "."), in_class(test)?.replace("::", ".")));
+    }
+    Some(names.into_iter().collect())
+}
+
+/// What a form leaves out of the selection: how many tests of each runner it is not for.
+pub fn left_out(answer: &Answer, format: RunnerFormat) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for test in answer.tests.iter().filter(|test| !format.runs(test)) {
+        *counts.entry(test.runner.as_str()).or_default() += 1;
+    }
+    counts
 }
 
 /// The files of a runner; `None` where one has no name on a line.

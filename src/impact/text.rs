@@ -227,8 +227,8 @@ pub fn why_not(answer: &Answer, test: &str) -> Option<Vec<String>> {
         let because = match test.because {
             "never_run" => "a rule of `[impact] never_run` matches its file",
             "not_measured" => "coverage, which is trusted, did not see it run what changed",
-            "imports_nothing_changed" => "its imports, followed to the end, hold no changed file",
-            _ => "it imports what changed, and nothing that it runs names a changed symbol",
+            "imports_nothing_changed" => "what it imports now, followed to the end, holds no changed file",
+            _ => "it imports a changed file, and nothing that it runs leads to what changed there",
         };
         out.push(format!("{}: left out, {because}", line(&test.id, MAX_CHARS)));
         push_rows(test.imports.iter().map(|path| format!("imports {}", line(path.as_str(), MAX_CHARS))), &mut out);

@@ -80,8 +80,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     for (name, value) in fields(&shown, limit) {
         out.field(name, value);
     }
-    let changed: Vec<&str> = impact.files.iter().map(|file| file.path.as_str()).collect();
-    if let Some(past) = past::put_files(&mut out, &*desk.source, &atlas, &changed) {
+    if let Some(past) = past::put_files(&mut out, &*desk.source, &atlas, &impact.changed_paths()) {
         out.field("history", past);
     }
     Ok(out)
@@ -217,6 +216,19 @@ fn misspelled(diff: &str, error: Error) -> Error {
     }
 }
 
+/// A revision that is not found in a repository without a commit wants the first one, not another name.
+fn unborn(source: &dyn AtlasSource, error: Error) -> Error {
+    let has_none = error.kind == ErrorKind::UnknownRevision
+        && source.at("HEAD").is_err()
+        && source.fresh().is_ok_and(|now| now.header.commit.is_none());
+    match has_none {
+        true => error.hint(NO_COMMIT),
+        false => error,
+    }
+}
+
+const NO_COMMIT: &str = "the repository has no commit yet, so there is nothing to compare with: make the first one";
+
 /// Gives the options where the repository's `ratlas.toml` holds a text (`None`: there is none);
 /// none where they cannot be told.
 pub type RulesOf<'a> = &'a dyn Fn(Option<&str>) -> Result<Option<Options>>;
@@ -249,7 +261,7 @@ pub fn of_diff(
             .hint("write it out: `--diff main...HEAD`, or `--diff WORKTREE` for uncommitted work"));
     }
     let ends = parse(diff);
-    let head = ends.head.read(source).map_err(|error| misspelled(diff, error))?;
+    let head = ends.head.read(source).map_err(|error| unborn(source, misspelled(diff, error)))?;
     let base = match ends.base {
         Base::Literal(tree) => tree.read(source),
         Base::MergeBase(one, other) => source.merge_base(one, other).and_then(|commit| source.at(&commit)),
@@ -264,7 +276,7 @@ pub fn of_diff(
             let subject = sanitize::line(&error.what, 200);
             let mut impact = all_of(&head, options, diff, ReasonCode::BaseUnresolvable, &subject);
             impact.verdict = answer::Verdict::Unknown;
-            if let Some(hint) = &error.hint {
+            if let Some(hint) = &unborn(source, error).hint {
                 impact.warnings.push(answer::Note::new("base_unresolvable", "", hint.clone()));
             }
             return Ok((impact, head));

@@ -84,14 +84,21 @@ fn hashes_of(facts: &FileFacts, qualname: &str) -> Vec<(String, u64, u64, u64)> 
 
 /// Adds what is known of the past of changed files; gives it as JSON, `None` where nothing is.
 pub fn put_files(answer: &mut Answer, source: &dyn AtlasSource, atlas: &Atlas, paths: &[&str]) -> Option<Value> {
+    let (lines, fields) = of_files(source, atlas, paths)?;
+    lines.into_iter().for_each(|line| answer.line(line));
+    Some(fields)
+}
+
+/// What is known of the past of changed files, as lines and as JSON; `None` where nothing is.
+pub fn of_files(source: &dyn AtlasSource, atlas: &Atlas, paths: &[&str]) -> Option<(Vec<String>, Value)> {
     let log = source.log(atlas).ok()?;
-    let mut fields = serde_json::Map::new();
+    let (mut lines, mut fields) = (Vec::new(), serde_json::Map::new());
     let (n_commits, authors) = authors(&log, paths);
     if n_commits > 0 {
         let names: Vec<String> =
             authors.iter().take(MAX_NAMED).map(|(name, n)| format!("{} ({n})", sanitize::line(name, 60))).collect();
         let commits = show::count(n_commits, "commit");
-        answer.line(format!(
+        lines.push(format!(
             "history: {commits} of the last {} changed them; by {}",
             log.changes.len(),
             names.join(", ")
@@ -107,17 +114,17 @@ pub fn put_files(answer: &mut Answer, source: &dyn AtlasSource, atlas: &Atlas, p
             .take(MAX_NAMED)
             .map(|(path, n, of)| format!("{} ({n} of {of} times)", sanitize::line(path, 200)))
             .collect();
-        answer.line(format!("usually changed with them: {}", names.join(", ")));
+        lines.push(format!("usually changed with them: {}", names.join(", ")));
         let rows: Vec<String> = together.iter().take(MAX_NAMED).map(|(path, ..)| sanitize::line(path, 400)).collect();
         fields.insert("together".to_owned(), rows.into());
     }
     let owned = owned(source, atlas, paths);
     if !owned.is_empty() {
         let names: Vec<String> = owned.iter().take(MAX_NAMED).map(|(owner, n)| format!("{owner} ({n})")).collect();
-        answer.line(format!("owners: {}", names.join(", ")));
+        lines.push(format!("owners: {}", names.join(", ")));
         fields.insert("owners".to_owned(), owned.into_iter().map(|(owner, _)| owner).collect::<Vec<_>>().into());
     }
-    (!fields.is_empty()).then_some(Value::Object(fields))
+    (!fields.is_empty()).then_some((lines, Value::Object(fields)))
 }
 
 /// How many commits changed any of the files, and their authors, the busiest first.
