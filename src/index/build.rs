@@ -180,7 +180,7 @@ impl Builder<'_> {
         }
         counts.indexed = files.len();
         let config = self.configuration(snapshot, memory);
-        let view = View { files, others, config, compilers: Vec::new(), directory: None };
+        let view = View { files, others, config, ..View::default() };
         memory.keep(&view, self.fingerprints);
         let manifest = manifest(&view, self.fingerprints);
         Ok(Built { view, counts, is_torn, manifest })

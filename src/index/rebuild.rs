@@ -47,7 +47,7 @@ impl Builder<'_> {
         let mut others: Vec<_> = kept.chain(built.view.others).collect();
         others.sort_by(|a, b| a.path.cmp(&b.path));
         let config = view.config.clone();
-        Ok(Some((View { files, others, config, compilers: Vec::new(), directory: None }, built.is_torn)))
+        Ok(Some((View { files, others, config, ..View::default() }, built.is_torn)))
     }
 }
 

@@ -305,7 +305,7 @@ pub fn unproved_of(view: &View, graph: &Graph, named: &Named) -> SameName {
     let Named { names, languages, members_only } = named;
     let mut same = SameName::default();
     let mut file = None;
-    let mut ids: Vec<NameId> = Vec::new();
+    let mut renamed: Vec<NameId> = Vec::new();
     let known = Known::of(view, graph, names);
     for unproved in &graph.unproved {
         if !known.has(unproved.from.file) {
@@ -314,14 +314,17 @@ pub fn unproved_of(view: &View, graph: &Graph, named: &Named) -> SameName {
         if file != Some(unproved.from.file) {
             file = Some(unproved.from.file);
             let facts = view.facts(unproved.from.file);
-            ids = (0..facts.names.len()).filter(|at| names.contains(&*facts.names[*at])).map(NameId::new).collect();
             // Imported under another name from where nothing is known: it may still be this one.
-            let renamed = facts.imports.iter().filter(|import| import.name.is_some_and(|name| ids.contains(&name)));
-            let locals: Vec<NameId> = renamed.filter_map(|import| import.local).collect();
-            ids.extend(locals);
+            let imports = facts.imports.iter().filter(|import| import.local != import.name);
+            let imports = imports.filter(|import| import.name.is_some_and(|name| names.contains(facts.name(name))));
+            renamed = imports.filter_map(|import| import.local).collect();
+        }
+        let is_named = names.contains(view.facts(unproved.from.file).name(unproved.name));
+        if !is_named && !renamed.contains(&unproved.name) {
+            continue;
         }
         let language = view.file(unproved.from.file).dialect.language();
-        if !ids.contains(&unproved.name) || !languages.iter().any(|own| own.shares_names_with(language)) {
+        if !languages.iter().any(|own| own.shares_names_with(language)) {
             continue;
         }
         match unproved.receiver {

@@ -2,7 +2,7 @@
 //! all. It leaves nothing out: which files it names is always at least those that fit, and who
 //! asks looks at each as if it had not been asked.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use memchr::memmem::Finder;
 
@@ -134,6 +134,20 @@ impl Texts {
     }
 }
 
+/// The names and handles of a view that nothing was kept of, once they were asked for. A clone is
+/// empty: who clones a view may change it.
+#[derive(Debug, Default)]
+pub struct Made {
+    names: OnceLock<Names>,
+    handles: OnceLock<Vec<u64>>,
+}
+
+impl Clone for Made {
+    fn clone(&self) -> Self {
+        Made::default()
+    }
+}
+
 impl Names {
     /// The names of the files of a view. O(symbols).
     pub fn of<'f>(files: impl Iterator<Item = &'f FileFacts>) -> Self {
@@ -215,23 +229,33 @@ impl View {
             Some(at) if is_balanced(name) => (&name[..at], Known::Part),
             Some(_) => ("", Known::Part),
         };
-        match &self.directory {
-            Some(directory) if !part.is_empty() && !part.contains('\n') => directory.names.files(part, known),
-            _ => self.indices().collect(),
+        if part.is_empty() || part.contains('\n') {
+            return self.indices().collect();
         }
+        let names = match &self.directory {
+            Some(directory) => &*directory.names,
+            None => self.made.names.get_or_init(|| Names::of(self.files.iter().map(|file| &*file.facts))),
+        };
+        names.files(part, known)
     }
 
     /// Every file with a symbol of a handle, and maybe others; ascending.
     pub fn with_handle(&self, handle: &str) -> Vec<FileIdx> {
-        let (Some(directory), Some(number)) = (&self.directory, handle_number(handle)) else {
-            return self.indices().collect();
+        let Some(number) = handle_number(handle) else { return self.indices().collect() };
+        let made = || handles(self.files.iter().map(|file| (file.path.as_str(), &*file.facts)));
+        let known = match &self.directory {
+            Some(directory) => &*directory.handles,
+            None => self.made.handles.get_or_init(made),
         };
-        let hits = directory.handles.iter().enumerate().filter(|(_, known)| **known == number);
+        let hits = known.iter().enumerate().filter(|(_, known)| **known == number);
         let mut rows: Vec<usize> = hits.map(|(at, _)| at).collect();
         rows.reverse();
         let (mut found, mut first) = (Vec::new(), 0);
-        for (file, figures) in self.indices().zip(&directory.figures) {
-            first += figures.n_symbols as usize;
+        for file in self.indices() {
+            first += match &self.directory {
+                Some(directory) => directory.figures[file.0 as usize].n_symbols as usize,
+                None => self.facts(file).symbols.len(),
+            };
             while rows.last().is_some_and(|row| *row < first) {
                 rows.pop();
                 if found.last() != Some(&file) {
@@ -269,6 +293,9 @@ pub fn plain(qualname: &str) -> String {
 /// Lower case, letter by letter, so that what a text holds its folding holds too: the two small
 /// sigmas, which differ by where they stand, are one.
 fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }).collect()
 }
 

@@ -13,7 +13,7 @@ use crate::base::path::RepoPath;
 use crate::base::reads::{self, Read};
 use crate::facts::model::{FileFacts, Symbol, SymbolId};
 use crate::scip::program::Program;
-use crate::view::directory::Directory;
+use crate::view::directory::{Directory, Made};
 
 /// The index of a file in [`View::files`]. Dense, valid in one view only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,6 +131,8 @@ pub struct View {
     pub compilers: Vec<Arc<Program>>,
     /// What was kept of an equal view, where it was; answers do not hang on it.
     pub directory: Option<Arc<Directory>>,
+    /// What of a directory was asked for where nothing was kept.
+    pub made: Made,
 }
 
 impl View {
