@@ -1,14 +1,17 @@
 //! What ratlas is measured against: BM25 over the text of files, the first hits of a word search,
 //! and aider's repository map, read from the file that `repo_map.py` wrote.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use ratlas::atlas::{Atlas, AtlasSource};
+use ratlas::base::id::BlobId;
 use ratlas::rank::surface;
+use ratlas::report::pack::Gains;
 use ratlas::report::tokens;
 use ratlas::session::Session;
 use ratlas::tools::sheet::{self, Purpose, Ranked};
-use ratlas::tools::tool::{Answer, Desk};
+use ratlas::tools::tool::Answer;
 use ratlas::view::{FileIdx, View};
 
 use crate::Named;
@@ -26,10 +29,17 @@ const STOP_WORDS: &[&str] = &[
     "where", "which",
 ];
 
-/// The texts of a view's files, in its order.
-pub fn texts(session: &Session, atlas: &Atlas) -> Vec<String> {
+/// The texts of a view's files, in its order; `known` keeps them for other trees.
+pub fn texts(session: &Session, atlas: &Atlas, known: &mut HashMap<BlobId, Arc<Counted>>) -> Vec<Arc<Counted>> {
     let read = |path| session.read(atlas, path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    atlas.view.files.iter().map(|file| read(&file.path).unwrap_or_default()).collect()
+    let files = atlas.view.files.iter();
+    files
+        .map(|file| {
+            let counted =
+                known.entry(file.blob).or_insert_with(|| Arc::new(Counted::of(&read(&file.path).unwrap_or_default())));
+            Arc::clone(counted)
+        })
+        .collect()
 }
 
 /// Words in lower case, split at case changes and `_`; compounds are kept too.
@@ -65,62 +75,64 @@ fn asked(task: &str) -> BTreeSet<String> {
     words(task).into_iter().filter(|word| word.len() > 2 && !STOP_WORDS.contains(&word.as_str())).collect()
 }
 
-/// An answer that ranks files by BM25 over their texts and is rendered as a map is.
-pub fn bm25(
-    desk: &Desk,
-    atlas: &std::sync::Arc<Atlas>,
-    texts: &[String],
-    task: &str,
-    budget: usize,
-    with_tests: bool,
-) -> String {
-    let asked = asked(task);
-    let mut counts: Vec<BTreeMap<&str, f64>> = Vec::new();
-    let mut lengths: Vec<f64> = Vec::new();
-    for text in texts {
+/// The words of a text and how often each stands in it.
+pub struct Counted {
+    n_of: HashMap<String, u32>,
+    n_words: usize,
+    lower: String,
+}
+
+impl Counted {
+    pub fn of(text: &str) -> Self {
         let words = words(text);
-        lengths.push(words.len() as f64);
-        let mut found: BTreeMap<&str, f64> = BTreeMap::new();
-        for word in &words {
-            if let Some(word) = asked.get(word) {
-                *found.entry(word).or_default() += 1.0;
-            }
+        let mut counted = Counted { n_of: HashMap::new(), n_words: words.len(), lower: text.to_lowercase() };
+        for word in words {
+            *counted.n_of.entry(word).or_default() += 1;
         }
-        counts.push(found);
+        counted
     }
+}
+
+/// All files by BM25 over their texts, the best first; those without any word of the task left out.
+pub fn bm25(view: &View, texts: &[Arc<Counted>], task: &str) -> Vec<Ranked> {
     let n = texts.len() as f64;
-    let average = (lengths.iter().sum::<f64>() / n).max(1.0);
-    let idf: BTreeMap<&str, f64> = asked
-        .iter()
-        .map(|word| {
-            let with = counts.iter().filter(|found| found.contains_key(word.as_str())).count() as f64;
-            (word.as_str(), (1.0 + (n - with + 0.5) / (with + 0.5)).ln())
-        })
-        .collect();
-    let mut ranked: Vec<Ranked> = atlas
-        .view
+    let average = (texts.iter().map(|text| text.n_words as f64).sum::<f64>() / n).max(1.0);
+    let mut scores = vec![0.0; texts.len()];
+    for word in asked(task) {
+        let n_of: Vec<f64> = texts.iter().map(|text| f64::from(text.n_of.get(&word).copied().unwrap_or(0))).collect();
+        let with = n_of.iter().filter(|n| **n > 0.0).count() as f64;
+        let idf = (1.0 + (n - with + 0.5) / (with + 0.5)).ln();
+        for ((score, tf), text) in scores.iter_mut().zip(&n_of).zip(texts) {
+            let norm = K1 * (1.0 - B + B * text.n_words as f64 / average);
+            *score += idf * tf * (K1 + 1.0) / (tf + norm);
+        }
+    }
+    let mut ranked: Vec<Ranked> = view
         .indices()
-        .filter(|file| with_tests || !surface::is_secondary(atlas.view.file(*file).path.as_str()))
-        .map(|file| {
-            let at = file.0 as usize;
-            let norm = K1 * (1.0 - B + B * lengths[at] / average);
-            let score = counts[at].iter().map(|(word, tf)| idf[word] * tf * (K1 + 1.0) / (tf + norm)).sum();
-            Ranked { file, score, marked: Vec::new() }
-        })
+        .map(|file| Ranked { file, score: scores[file.0 as usize], marked: Vec::new() })
         .filter(|ranked| ranked.score > 0.0)
         .collect();
     ranked.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.file.cmp(&other.file)));
-    let mut answer = Answer::new(atlas, budget.min(desk.options.max_tokens));
-    sheet::put(&mut answer, atlas, &ranked, None, Purpose::Map);
+    ranked
+}
+
+/// An answer of ranked files that is rendered as a map is.
+pub fn map_of(atlas: &Atlas, ranked: &[Ranked], budget: usize) -> String {
+    let mut answer = Answer::new(atlas, budget);
+    sheet::put(&mut answer, atlas, ranked, None, Purpose::Map, &Gains::MAP);
     answer.text()
 }
 
+/// Whether a file is of tests, examples or generated code.
+pub fn is_secondary(view: &View, ranked: &Ranked) -> bool {
+    surface::is_secondary(view.file(ranked.file).path.as_str())
+}
+
 /// What the first hits of the rarest words show: `path:line: text`, until the budget is spent.
-pub fn word_search(view: &View, texts: &[String], task: &str, budget: usize) -> Named {
-    let lower: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
+pub fn word_search(view: &View, texts: &[Arc<Counted>], task: &str, budget: usize) -> Named {
     let mut words: Vec<(usize, String)> = asked(task)
         .into_iter()
-        .map(|word| (lower.iter().map(|text| text.matches(word.as_str()).count()).sum::<usize>(), word))
+        .map(|word| (texts.iter().map(|text| text.lower.matches(word.as_str()).count()).sum::<usize>(), word))
         .filter(|(n, _)| *n > 0)
         .collect();
     words.sort();
@@ -128,9 +140,9 @@ pub fn word_search(view: &View, texts: &[String], task: &str, budget: usize) -> 
     let mut left = budget;
     for (_, word) in words.iter().take(N_WORDS) {
         let mut n_hits = 0;
-        for (at, text) in lower.iter().enumerate() {
+        for (at, text) in texts.iter().enumerate() {
             let path = view.files[at].path.as_str();
-            for (line, row) in text.lines().enumerate().filter(|(_, row)| row.contains(word.as_str())) {
+            for (line, row) in text.lower.lines().enumerate().filter(|(_, row)| row.contains(word.as_str())) {
                 let cost = tokens::count(&format!("{path}:{}:{}\n", line + 1, row.trim()));
                 if cost > left || n_hits == N_HITS {
                     break;

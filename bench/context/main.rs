@@ -4,23 +4,27 @@
 //! `RATLAS_BENCH_TASKS=tasks.json RATLAS_BENCH_CLONES=dir [RATLAS_BENCH_MAPS=maps.json]
 //! cargo bench --bench context`, where `tasks.py` and `repo_map.py` write the two files. Beside
 //! ratlas it ranks by BM25 over the text of files (rendered as ratlas renders) and by a word search.
-//! With `RATLAS_BENCH_SIGNALS=out.json` it writes the signals of each task's files for `tune.py`.
+//! With `RATLAS_BENCH_TRIALS=trials.json` (an object of names and texts as in `ratlas.toml`) it asks
+//! ratlas under each of those settings and nobody else; `RATLAS_BENCH_HALF=tune` takes the older
+//! half. With `RATLAS_BENCH_SIGNALS=out.json` it writes the signals of each task's files for `tune.py`.
 
 mod baseline;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ratlas::atlas::{Atlas, AtlasSource};
 use ratlas::base::error::Result;
 use ratlas::base::path::RepoPath;
+use ratlas::config::{Config, Sources};
 use ratlas::git::log::Log;
 use ratlas::rank::order::{self, Hand};
 use ratlas::rank::{question, surface};
 use ratlas::session::{Session, SessionOptions};
 use ratlas::tools::get_context;
 use ratlas::tools::param::{Asker, Given};
+use ratlas::tools::sheet::Ranked;
 use ratlas::tools::tool::{Desk, Options};
 use ratlas::view::View;
 use serde_json::{Value, json};
@@ -75,10 +79,11 @@ pub struct Named {
     pub symbols: BTreeSet<(String, u32)>,
 }
 
-/// Sums of recalls: files, definitions.
+/// Sums of what answers name, and of recalls: files, definitions.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     n: usize,
+    n_named: usize,
     files: f64,
     symbols: f64,
     n_symbols: usize,
@@ -99,10 +104,16 @@ fn main() {
     let maps = variable("RATLAS_BENCH_MAPS").map(|path| read(&path)).unwrap_or_default();
     let signals_to = variable("RATLAS_BENCH_SIGNALS");
     let halves: Vec<String> = variable("RATLAS_BENCH_HALF").map_or_else(|| vec!["held".into()], |half| vec![half]);
+    let trials: Vec<(String, Options)> = match variable("RATLAS_BENCH_TRIALS") {
+        None => vec![("ratlas".to_owned(), Options::default())],
+        Some(path) => trials_of(&read(&path)),
+    };
+    let is_trial = variable("RATLAS_BENCH_TRIALS").is_some();
     let store = tempfile::tempdir().expect("a temporary folder");
     let mut sessions: BTreeMap<String, Arc<Session>> = BTreeMap::new();
     let mut sums = Sums::new();
     let mut signals = Vec::new();
+    let mut known = HashMap::new();
     for task in tasks.iter().filter(|task| signals_to.is_some() || halves.contains(&task.half)) {
         let session = sessions.entry(task.repository.clone()).or_insert_with(|| {
             let options =
@@ -114,18 +125,22 @@ fn main() {
         if gold.is_empty() {
             continue;
         }
-        let desk =
+        let mut desk =
             Desk::new(Arc::new(Fixed { session: Arc::clone(session), atlas: Arc::clone(&atlas) }), Options::default());
         if signals_to.is_some() {
             signals.push(signals_of(&desk, &atlas, task));
             continue;
         }
         let symbols = changed_symbols(&atlas.view, task);
-        let texts = baseline::texts(session, &atlas);
+        let texts = if is_trial { Vec::new() } else { baseline::texts(session, &atlas, &mut known) };
+        let by_words = if is_trial { Vec::new() } else { baseline::bm25(&atlas.view, &texts, &task.text) };
+        let of_product: Vec<Ranked> =
+            by_words.iter().filter(|ranked| !baseline::is_secondary(&atlas.view, ranked)).cloned().collect();
         let mut put = |method: &str, budget: usize, named: &Named| {
             for key in [String::new(), task.repository.clone()] {
                 let sum = sums.entry((method.to_owned(), key, budget)).or_default();
                 sum.n += 1;
+                sum.n_named += named.files.len();
                 let n = gold.iter().filter(|path| named.files.contains(path.as_str())).count();
                 sum.files += n as f64 / gold.len() as f64;
                 if !symbols.is_empty() {
@@ -135,14 +150,20 @@ fn main() {
                 }
             }
         };
-        for budget in BUDGETS {
-            let arguments = json!({ "task": task.text, "budget": budget });
-            let raw = arguments.as_object().expect("because it is written as one");
-            let given = Given::read("get_context", get_context::TOOL.params, raw, Asker::Command).expect("arguments");
-            let text = (get_context::TOOL.run)(&desk, &given).expect("an answer").text();
-            put("ratlas", budget, &named_in(&text));
-            for (method, with_tests) in [("BM25", true), ("BM25 without tests", false)] {
-                put(method, budget, &named_in(&baseline::bm25(&desk, &atlas, &texts, &task.text, budget, with_tests)));
+        for (name, options) in &trials {
+            desk.options = options.clone();
+            for budget in BUDGETS {
+                let arguments = json!({ "task": task.text, "budget": budget });
+                let raw = arguments.as_object().expect("because it is written as one");
+                let given =
+                    Given::read("get_context", get_context::TOOL.params, raw, Asker::Command).expect("arguments");
+                let text = (get_context::TOOL.run)(&desk, &given).expect("an answer").text();
+                put(name, budget, &named_in(&text));
+            }
+        }
+        for budget in BUDGETS.into_iter().filter(|_| !is_trial) {
+            for (method, ranked) in [("BM25", &by_words), ("BM25 without tests", &of_product)] {
+                put(method, budget, &named_in(&baseline::map_of(&atlas, ranked, budget)));
             }
             put("word search", budget, &baseline::word_search(&atlas.view, &texts, &task.text, budget));
             if let Some(map) = maps[task.commit.as_str()][budget.to_string()].as_str() {
@@ -156,6 +177,16 @@ fn main() {
         return;
     }
     print(&sums);
+}
+
+fn trials_of(rows: &Value) -> Vec<(String, Options)> {
+    let rows = rows.as_object().expect("names and texts").iter();
+    rows.map(|(name, text)| {
+        let repository = text.as_str().map(str::to_owned);
+        let config = Config::read(&Sources { repository, ..Sources::default() }).expect("settings");
+        (name.clone(), config.tools())
+    })
+    .collect()
 }
 
 fn tasks_of(rows: &Value) -> Vec<Task> {
@@ -257,22 +288,26 @@ fn signals_of(desk: &Desk, atlas: &Arc<Atlas>, task: &Task) -> Value {
 }
 
 fn print(sums: &Sums) {
-    let methods = ["ratlas", "BM25", "BM25 without tests", "word search", "aider"];
+    let first = ["ratlas", "BM25", "BM25 without tests", "word search", "aider"];
+    let others: BTreeSet<&str> = sums.keys().map(|(method, ..)| method.as_str()).collect();
+    let others = others.into_iter().filter(|method| !first.contains(method));
+    let methods: Vec<&str> = first.into_iter().chain(others).collect();
     let repositories: BTreeSet<&String> = sums.keys().map(|(_, repository, _)| repository).collect();
     for repository in repositories {
         let heading = if repository.is_empty() { "all" } else { repository };
-        println!("| {heading}: files / definitions | {} |", BUDGETS.map(|b| b.to_string()).join(" | "));
+        println!("| {heading}: files / definitions (files named) | {} |", BUDGETS.map(|b| b.to_string()).join(" | "));
         println!("|---|---|---|---|---|");
-        for method in methods {
+        for method in &methods {
             let cells: Vec<String> = BUDGETS
                 .iter()
                 .filter_map(|budget| {
-                    let sum = sums.get(&(method.to_owned(), repository.clone(), *budget))?;
+                    let sum = sums.get(&((*method).to_owned(), repository.clone(), *budget))?;
                     let share = |sum: f64, n: usize| 100.0 * sum / n.max(1) as f64;
-                    Some(format!("{:.1} / {:.1}", share(sum.files, sum.n), share(sum.symbols, sum.n_symbols)))
+                    let (files, symbols) = (share(sum.files, sum.n), share(sum.symbols, sum.n_symbols));
+                    Some(format!("{files:.1} / {symbols:.1} ({})", sum.n_named / sum.n.max(1)))
                 })
                 .collect();
-            let n = sums.get(&(method.to_owned(), repository.clone(), BUDGETS[0])).map_or(0, |sum| sum.n);
+            let n = sums.get(&((*method).to_owned(), repository.clone(), BUDGETS[0])).map_or(0, |sum| sum.n);
             if n > 0 {
                 println!("| {method} ({n} tasks) | {} |", cells.join(" | "));
             }

@@ -1,10 +1,10 @@
 """Asks aider's repository map for the tasks of the context benchmark.
 
-`python3 repo_map.py tasks.json FOLDER_OF_CLONES > aider.json`, in an environment with `aider-chat`.
+`python3 repo_map.py tasks.json FOLDER_OF_CLONES OUT.json`, in an environment with `aider-chat`.
 Each task's parent commit is checked out into a folder of its own; the map is asked as aider does
 for a message without files in the chat: with the files and identifiers that the message mentions.
-Only the held half is asked for: aider is not tuned. Writes the map's text for each budget;
-scoring is `main.rs`'s.
+Only the held half is asked for: aider is not tuned. Writes the map's text for each budget after
+each task, so that a run that is stopped has said something; scoring is `main.rs`'s.
 """
 
 import json
@@ -19,6 +19,7 @@ from aider.repomap import RepoMap
 
 BUDGETS = [1000, 2000, 4000, 8000]
 SOURCE = re.compile(r"\.(py|pyi|ts|tsx|mts|cts|js|jsx|mjs|cjs|java)$")
+PATTERNS = [f"*.{end}" for end in "py pyi ts tsx mts cts js jsx mjs cjs java".split()]
 
 
 class Model:
@@ -75,6 +76,8 @@ def main():
             tree = Path(folder) / task["repository"]
             if not tree.exists():
                 subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", str(clones / task["repository"]), str(tree)], check=True)
+                # Sources alone: a clone may lack what else a commit has.
+                subprocess.run(["git", "-C", str(tree), "sparse-checkout", "set", "--no-cone", *PATTERNS], check=True)
             subprocess.run(["git", "-C", str(tree), "checkout", "-q", "-f", task["parent"]], check=True)
             listed = subprocess.run(["git", "-C", str(tree), "ls-files"], capture_output=True, text=True, check=True).stdout
             files = [file for file in listed.splitlines() if SOURCE.search(file) and (tree / file).is_file()]
@@ -95,8 +98,8 @@ def main():
                     text = ""
                 rows[str(budget)] = text or ""
             answers[task["commit"]] = rows
+            Path(sys.argv[3]).write_text(json.dumps(answers))
             print(f"{at + 1}/{len(tasks)} {task['repository']}", file=sys.stderr, flush=True)
-    json.dump(answers, sys.stdout)
 
 
 if __name__ == "__main__":
