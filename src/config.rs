@@ -20,6 +20,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::impact::policy::{self, Policy};
 use crate::index::select::{MAX_FILE_BYTES, SelectOptions};
 use crate::rank::files;
+use crate::report::pack::Gains;
 use crate::tools::tool;
 
 /// The name of the repository's file.
@@ -95,6 +96,13 @@ const KEYS: &[Key] = &[
     key("rank.mix.secondary", Kind::Number { max: 1.0 }),
     key("rank.mix.together", Kind::Number { max: 100.0 }),
     key("rank.mix.words", Kind::Number { max: 100.0 }),
+    key("rank.pack.callers", Kind::Number { max: 100.0 }),
+    key("rank.pack.calls", Kind::Number { max: 100.0 }),
+    key("rank.pack.docs", Kind::Number { max: 100.0 }),
+    key("rank.pack.focus", Kind::Number { max: 100.0 }),
+    key("rank.pack.matches", Kind::Number { max: 100.0 }),
+    key("rank.pack.path", Kind::Number { max: 100.0 }),
+    key("rank.pack.surface", Kind::Number { max: 100.0 }),
     key("rank.reverse_edge_weight", Kind::Number { max: 100.0 }),
     key("rank.weights.calls", Kind::Number { max: 100.0 }),
     key("rank.weights.extends", Kind::Number { max: 100.0 }),
@@ -383,6 +391,7 @@ impl Config {
                 reverse_edge_weight: self.number("rank.reverse_edge_weight").unwrap_or(rank.reverse_edge_weight),
                 min_confidence: floor,
                 mix: self.mix(rank.mix),
+                pack: self.gains(rank.pack),
             },
             impact: self.impact(),
         }
@@ -401,6 +410,19 @@ impl Config {
             secondary: number("secondary", base.secondary),
             together: number("together", base.together),
             words: number("words", base.words),
+        }
+    }
+
+    fn gains(&self, base: Gains) -> Gains {
+        let number = |name: &str, default: f64| self.number(&format!("rank.pack.{name}")).unwrap_or(default);
+        Gains {
+            callers: number("callers", base.callers),
+            calls: number("calls", base.calls),
+            docs: number("docs", base.docs),
+            focus: number("focus", base.focus),
+            matches: number("matches", base.matches),
+            path: number("path", base.path),
+            surface: number("surface", base.surface),
         }
     }
 
@@ -449,6 +471,13 @@ fn default_of(name: &str) -> Value {
         "rank.mix.secondary" => Value::Number(rank.mix.secondary),
         "rank.mix.together" => Value::Number(rank.mix.together),
         "rank.mix.words" => Value::Number(rank.mix.words),
+        "rank.pack.callers" => Value::Number(rank.pack.callers),
+        "rank.pack.calls" => Value::Number(rank.pack.calls),
+        "rank.pack.docs" => Value::Number(rank.pack.docs),
+        "rank.pack.focus" => Value::Number(rank.pack.focus),
+        "rank.pack.matches" => Value::Number(rank.pack.matches),
+        "rank.pack.path" => Value::Number(rank.pack.path),
+        "rank.pack.surface" => Value::Number(rank.pack.surface),
         "rank.reverse_edge_weight" => Value::Number(rank.reverse_edge_weight),
         "rank.weights.calls" => Value::Number(rank.calls),
         "rank.weights.extends" => Value::Number(rank.extends),

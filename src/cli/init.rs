@@ -154,6 +154,9 @@ fn template(found: &Found) -> String {
 # [rank.mix]
 # churn = 0.3
 #
+# [rank.pack]
+# callers = 0.7
+#
 # [budget]
 # default_map_tokens = 2000
 # default_context_tokens = 4000

@@ -3,6 +3,7 @@
 use crate::graph::edge::{EdgeKind, Graph};
 use crate::rank::pagerank::{N_ITERATIONS, Weighted, pagerank};
 use crate::rank::surface;
+use crate::report::pack::Gains;
 use crate::view::{FileIdx, View};
 
 /// How edges count. The defaults are PRODUCT.md §7's.
@@ -21,6 +22,8 @@ pub struct Options {
     pub min_confidence: f64,
     /// How the signals of a task are mixed.
     pub mix: Mix,
+    /// What lines add to the answer to a task.
+    pub pack: Gains,
 }
 
 /// How much each signal of a file counts for a task. Every signal is in [0, 1].
@@ -30,7 +33,7 @@ pub struct Mix {
     pub words: f64,
     /// Words of the task in its best definition.
     pub definitions: f64,
-    /// How near it is to what the words name, over the graph.
+    /// How much nearer it is to what the words name, over the graph, than to all else.
     pub nearness: f64,
     /// How much of the repository rests on it.
     pub importance: f64,
@@ -49,21 +52,21 @@ pub struct Mix {
 }
 
 impl Default for Mix {
-    /// Guesses: words first, then what is near, then what changes often; what a person points at
-    /// comes before all. `bench/context/tune.py` is to settle all but `dirty` and `named`, which it
-    /// does not see.
+    /// As `bench/context/tune.py` has it on the older half of the tasks of `bench/context`, where
+    /// `dirty` and `named` are not seen: those two are guesses, by which what a person points at
+    /// comes before all.
     fn default() -> Self {
         Mix {
             words: 1.0,
-            definitions: 0.5,
-            nearness: 0.5,
-            importance: 0.1,
+            definitions: 0.1,
+            nearness: 0.2,
+            importance: 0.05,
             churn: 0.3,
             together: 0.3,
-            commits: 0.3,
+            commits: 0.6,
             dirty: 0.3,
             named: 3.0,
-            secondary: 0.25,
+            secondary: 0.125,
         }
     }
 }
@@ -80,6 +83,7 @@ impl Default for Options {
             reverse_edge_weight: 0.3,
             min_confidence: 0.15,
             mix: Mix::default(),
+            pack: Gains::default(),
         }
     }
 }
@@ -160,7 +164,7 @@ pub fn ranks_of(view: &View, graph: &Graph, options: &Options) -> Vec<f64> {
 
 /// [`ranks_of`] as they were kept with the view, where they were under such options.
 pub fn kept_ranks<'v>(view: &'v View, options: &Options) -> Option<&'v [f64]> {
-    // The mix is of tasks.
-    let is_default = Options { mix: Mix::default(), ..options.clone() } == Options::default();
+    // The mix and the gains are of tasks.
+    let is_default = Options { mix: Mix::default(), pack: Gains::default(), ..options.clone() } == Options::default();
     view.directory.as_ref().filter(|_| is_default)?.ranks.as_deref()
 }

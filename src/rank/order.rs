@@ -16,6 +16,9 @@ use crate::view::{FileIdx, SymbolRef, View};
 const N_LOOKED_INTO: usize = 80;
 /// How many of the best files seed nearness.
 const N_SEEDS: usize = 24;
+/// A rank, of the highest, that counts as much as the file's own against its nearness: it keeps
+/// files that nothing uses from being near to everything.
+const EVERYWHERE: f64 = 0.02;
 /// A name that more definitions have than this points at nothing.
 const MAX_OF_NAME: usize = 40;
 /// How much a definition that the task names or points at counts beside one that its words fit
@@ -113,12 +116,15 @@ pub fn order(view: &View, ranking: &Ranking, question: &Question, hand: &Hand, o
         false => vec![0.0; n_files],
     };
     normalize(&mut seeds);
-    nearness.iter_mut().for_each(|near| *near = near.max(0.0).sqrt());
+    normalize(&mut nearness);
+    let highest = ranking.ranks.iter().copied().fold(0.0, f64::max).max(1e-12);
+    // What all files are near to is near to no task: what counts is how much nearer it is to this one.
+    for (near, rank) in nearness.iter_mut().zip(&ranking.ranks) {
+        *near = (near.max(0.0) / (rank.max(0.0) / highest + EVERYWHERE)).sqrt();
+    }
     normalize(&mut nearness);
     let together = ranking.past.together_with(&seeds);
     let commits = ranking.past.like_words(n_files, &question.terms);
-    let highest = ranking.ranks.iter().copied().fold(0.0, f64::max).max(1e-12);
-
     let mut symbols = symbols;
     let mut files: Vec<Scored> = view
         .indices()

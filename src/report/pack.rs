@@ -9,9 +9,39 @@ use std::collections::BinaryHeap;
 
 use crate::report::tokens;
 
-/// What the line of an entry's path adds, as a share of its score. A guess that
-/// `bench/context` is to settle.
-const HEAD_GAIN: f64 = 0.6;
+/// What each kind of line adds, as a share of its entry's score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gains {
+    /// The line of an entry's path.
+    pub path: f64,
+    /// How much more the lines of the best entries add than those of others: the power of an
+    /// entry's score, of the best one's, that they are multiplied with.
+    pub focus: f64,
+    /// The most used line of an entry's public surface; the others fall with their place.
+    pub surface: f64,
+    /// The line that fits the task best.
+    pub matches: f64,
+    /// The doc beneath a line, as a share of the line.
+    pub docs: f64,
+    /// The line of who uses it, as a share of the line.
+    pub callers: f64,
+    /// The line of what it calls, as a share of the line.
+    pub calls: f64,
+}
+
+impl Gains {
+    /// For a map without a task: the surface alone. A guess, by how maps read.
+    pub const MAP: Gains =
+        Gains { path: 0.6, focus: 0.0, surface: 0.9, matches: 0.0, docs: 0.3, callers: 0.0, calls: 0.0 };
+}
+
+impl Default for Gains {
+    /// For a task, by `bench/context` on every second task of the older half; `docs`, `callers` and `calls`,
+    /// which it does not see the use of, are guesses.
+    fn default() -> Self {
+        Gains { path: 0.6, focus: 1.0, surface: 0.3, matches: 2.0, docs: 0.3, callers: 0.7, calls: 0.5 }
+    }
+}
 
 /// Something that can be shown in part.
 #[derive(Clone, Debug)]
@@ -74,14 +104,15 @@ type Queue = BinaryHeap<(u64, Reverse<Step>, usize)>;
 ///
 /// `lines_of` gives an entry's lines, in the order they are shown; it is asked for entries whose
 /// path is taken. The chosen lines keep the order of entries and of their lines. The sum of their
-/// tokens, line ends included, never passes `budget`.
-pub fn pack(entries: &[Entry], budget: usize, mut lines_of: impl FnMut(usize) -> Vec<Line>) -> Packed {
+/// tokens, line ends included, never passes `budget`. `path` is what the line of an entry's path
+/// adds, as a share of its score.
+pub fn pack(entries: &[Entry], path: f64, budget: usize, mut lines_of: impl FnMut(usize) -> Vec<Line>) -> Packed {
     let mut opened: Vec<Option<Opened>> = entries.iter().map(|_| None).collect();
     let mut left = budget;
     let mut queue = Queue::new();
     // A head costs at least two tokens, so that more entries than half the budget never fit.
     for (at, entry) in entries.iter().enumerate().take(budget / 2 + 1) {
-        offer(&mut queue, Step::Head { entry: at }, entry.score * HEAD_GAIN, &entry.head);
+        offer(&mut queue, Step::Head { entry: at }, entry.score * path, &entry.head);
     }
     while let Some((_, Reverse(step), cost)) = queue.pop() {
         let fits = cost <= left;
@@ -161,7 +192,7 @@ mod tests {
         let entries: Vec<Entry> = (0..n)
             .map(|at| Entry { score: 1.0 / (at + 1) as f64, head: format!("src/package/module_{at}.py") })
             .collect();
-        pack(&entries, budget, |_| {
+        pack(&entries, 0.6, budget, |_| {
             (0..n_lines)
                 .map(|line| Line {
                     text: format!("  {line}-{} def function_{line}(self, value: int) -> str", line + 4),

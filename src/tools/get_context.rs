@@ -59,7 +59,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     if !order.is_about_something {
         answer.line("no word of the task names anything here; ranked by the graph and the history alone");
     }
-    let n_shown = sheet::put(&mut answer, &atlas, &ranked, given.text("kind"), Purpose::Task);
+    let n_shown = sheet::put(&mut answer, &atlas, &ranked, given.text("kind"), Purpose::Task, &options.pack);
     answer.field("shape", question.shape.as_str());
     answer.field("files", repo_map::files_json(view, &ranked[..n_shown.min(ranked.len())]));
     Ok(answer)

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::rank::files;
+use crate::report::pack::Gains;
 use crate::report::{json, sanitize, text};
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::sheet::{self, Purpose, Ranked};
@@ -73,7 +74,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
             answer.line(line);
         }
     }
-    let n_shown = sheet::put(&mut answer, &atlas, &ranked, given.text("kind"), Purpose::Map);
+    let n_shown = sheet::put(&mut answer, &atlas, &ranked, given.text("kind"), Purpose::Map, &Gains::MAP);
     answer.field("files", files_json(view, &ranked[..n_shown.min(ranked.len())]));
     Ok(answer)
 }

@@ -7,7 +7,7 @@ use crate::facts::model::{Symbol, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, Layer};
 use crate::rank::surface;
-use crate::report::pack::{Entry, Line, count_line};
+use crate::report::pack::{Entry, Gains, Line, count_line};
 use crate::report::{pack, sanitize};
 use crate::tools::show;
 use crate::tools::tool::Answer;
@@ -33,21 +33,10 @@ pub enum Purpose {
     Task,
 }
 
-/// What a line adds beside its entry's path: shares of the entry's score, for the first of its
-/// lines and falling with the place. Guesses that
-/// `bench/context` is to settle.
-const SURFACE_GAIN: f64 = 0.9;
-/// The same for a task, where what matches counts and the surface only says what the file is.
-const TASK_SURFACE_GAIN: f64 = 0.3;
-const MATCH_GAIN: f64 = 2.0;
 /// What another overload, or the setter beside a getter, adds beside the one that is used most.
 const NAMESAKE_SHARE: f64 = 0.3;
 /// After how many matches of a file one more counts half.
 const N_MATCHES: f64 = 5.0;
-/// What a note adds as a share of its line.
-const DOC_SHARE: f64 = 0.3;
-const CALLERS_SHARE: f64 = 0.7;
-const CALLS_SHARE: f64 = 0.5;
 /// Matches this good have their callers and calls offered.
 const MIN_RELATED: f64 = 0.5;
 /// Matches less good are shown no sooner than others.
@@ -64,7 +53,14 @@ const MIN_REST: usize = 200;
 /// of their symbols those of `kind`, where one is asked for.
 ///
 /// Gives how many files are shown.
-pub fn put(answer: &mut Answer, atlas: &Atlas, ranked: &[Ranked], kind: Option<&str>, purpose: Purpose) -> usize {
+pub fn put(
+    answer: &mut Answer,
+    atlas: &Atlas,
+    ranked: &[Ranked],
+    kind: Option<&str>,
+    purpose: Purpose,
+    gains: &Gains,
+) -> usize {
     answer.shown(ranked.len(), ranked.len(), "files");
     let above: usize = answer.lines.iter().map(|line| count_line(line)).sum();
     // No number of files that are left out is longer than that of all.
@@ -79,7 +75,17 @@ pub fn put(answer: &mut Answer, atlas: &Atlas, ranked: &[Ranked], kind: Option<&
             head: sanitize::line(atlas.view.file(ranked.file).path.as_str(), 400),
         })
         .collect();
-    let packed = pack::pack(&entries, room, |at| lines(atlas, &ranked[at], kind, purpose));
+    let best = ranked.first().map_or(0.0, |ranked| ranked.score).max(1e-12);
+    let packed = pack::pack(&entries, gains.path, room, |at| {
+        let share = (ranked[at].score / best).powf(gains.focus);
+        lines(
+            atlas,
+            &ranked[at],
+            kind,
+            purpose,
+            &Gains { surface: gains.surface * share, matches: gains.matches * share, ..*gains },
+        )
+    });
     answer.shown(packed.n_entries, ranked.len(), "files");
     let n_left = ranked.len() - packed.n_entries;
     answer.instead_of(&atlas.view, ranked[..packed.n_entries.min(ranked.len())].iter().map(|ranked| ranked.file));
@@ -94,7 +100,7 @@ fn rest_line(n_files: usize) -> String {
     format!("… {n_files} more files; raise the budget or narrow the path")
 }
 
-fn lines(atlas: &Atlas, ranked: &Ranked, kind: Option<&str>, purpose: Purpose) -> Vec<Line> {
+fn lines(atlas: &Atlas, ranked: &Ranked, kind: Option<&str>, purpose: Purpose, shares: &Gains) -> Vec<Line> {
     let view = &*atlas.view;
     let facts = view.facts(ranked.file);
     // Row, mark, value as a part of the surface.
@@ -124,10 +130,7 @@ fn lines(atlas: &Atlas, ranked: &Ranked, kind: Option<&str>, purpose: Purpose) -
     let gains: Vec<f64> = rows
         .iter()
         .zip(fallings)
-        .map(|((_, marked, _), falling)| match purpose {
-            Purpose::Map => SURFACE_GAIN * falling,
-            Purpose::Task => TASK_SURFACE_GAIN * falling + MATCH_GAIN * marked,
-        })
+        .map(|((_, marked, _), falling)| shares.surface * falling + shares.matches * marked)
         .collect();
     let mut by_gain: Vec<usize> = (0..rows.len()).collect();
     by_gain.sort_by(|one, other| gains[*other].total_cmp(&gains[*one]).then(one.cmp(other)));
@@ -141,14 +144,14 @@ fn lines(atlas: &Atlas, ranked: &Ranked, kind: Option<&str>, purpose: Purpose) -
                 Purpose::Map => gains[at],
                 Purpose::Task => gains[at] / (1.0 + place as f64 / N_MATCHES),
             };
-            (at, line(atlas, symbol, gain, purpose == Purpose::Task && rows[at].1 >= MIN_RELATED))
+            (at, line(atlas, symbol, gain, shares, purpose == Purpose::Task && rows[at].1 >= MIN_RELATED))
         })
         .collect();
     lines.sort_by_key(|(at, _)| *at);
     lines.into_iter().map(|(_, line)| line).collect()
 }
 
-fn line(atlas: &Atlas, at: SymbolRef, gain: f64, with_related: bool) -> Line {
+fn line(atlas: &Atlas, at: SymbolRef, gain: f64, shares: &Gains, with_related: bool) -> Line {
     let facts = atlas.view.facts(at.file);
     let symbol = atlas.view.symbol(at);
     let span = match symbol.end_line == symbol.start_line {
@@ -157,18 +160,18 @@ fn line(atlas: &Atlas, at: SymbolRef, gain: f64, with_related: bool) -> Line {
     };
     let mut notes = Vec::new();
     if let Some(doc) = show::doc(facts, symbol) {
-        notes.push((format!("  {doc}"), gain * DOC_SHARE));
+        notes.push((format!("  {doc}"), gain * shares.docs));
     }
     if with_related {
         let callers =
             ends(atlas, at, atlas.graph.edges_to(at).filter(|edge| is_use(edge)).map(|edge| (edge.from, edge.line)));
         if let Some(text) = callers {
-            notes.push((format!("  used by {text}"), gain * CALLERS_SHARE));
+            notes.push((format!("  used by {text}"), gain * shares.callers));
         }
         let calls = atlas.graph.edges_from(at).iter().filter(|edge| edge.kind == EdgeKind::Calls && is_use(edge));
         let calls = ends(atlas, at, calls.map(|edge| (edge.to, atlas.view.symbol(edge.to).start_line)));
         if let Some(text) = calls {
-            notes.push((format!("  calls {text}"), gain * CALLS_SHARE));
+            notes.push((format!("  calls {text}"), gain * shares.calls));
         }
     }
     let signature = sanitize::line(&show::signature(facts, symbol), MAX_SIGNATURE);
