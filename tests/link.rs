@@ -4,7 +4,9 @@
 //! reference says what the symbol at the caret leads to:
 //! `# ^ def: b.py:3 import` (file, line of the target's name or its qualname, strategy),
 //! `# ^ only: b.py:C.m` where the line leads to no other symbol of the caret's name, or
-//! `# ^ none` for no edge from that line to a symbol of the caret's name.
+//! `# ^ none` for no edge from that line to a symbol of the caret's name. Below a method
+//! `# ^ overrides: b.py:C.m` says what it overrides or stands in for; `# ^ overrides: none`, that
+//! it does neither.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,6 +31,8 @@ struct Expectation {
     target: Option<(String, String, String)>,
     /// Whether nothing else of that name may be meant.
     alone: bool,
+    /// Whether it is about what the method under the caret overrides.
+    overrides: bool,
 }
 
 /// Splits a fixture into its files.
@@ -85,18 +89,20 @@ fn expectations(files: &[(String, String, bool)]) -> Vec<Expectation> {
             let caret = line.find('^').expect("because the caret was just seen");
             let word: String = code.1.chars().skip(caret).take_while(|c| c.is_alphanumeric() || *c == '_').collect();
             assert!(!word.is_empty(), "{path}:{}: the caret points at nothing", at + 1);
+            let overrides = rest.trim().strip_prefix("overrides:");
             let only = rest.trim().strip_prefix("only:");
-            let target = match rest.trim() {
+            let target = match overrides.unwrap_or(rest).trim() {
                 "none" => None,
                 text => {
-                    let text =
-                        only.or(text.strip_prefix("def:")).expect("because it is `def:`, `only:` or `none`").trim();
+                    let text = only.or(text.strip_prefix("def:")).or(overrides);
+                    let text = text.expect("because it is `def:`, `only:`, `overrides:` or `none`").trim();
                     let (place, strategy) = text.split_once(' ').unwrap_or((text, ""));
                     let (file, target) = place.split_once(':').expect("because a target is file:line or file:qualname");
                     Some((file.to_string(), target.to_string(), strategy.trim().to_string()))
                 }
             };
-            found.push(Expectation { file: path.clone(), line: code.0, word, target, alone: only.is_some() });
+            let (alone, overrides) = (only.is_some(), overrides.is_some());
+            found.push(Expectation { file: path.clone(), line: code.0, word, target, alone, overrides });
         }
     }
     found
@@ -115,7 +121,8 @@ fn check(text: &str) -> Vec<String> {
             .edges
             .iter()
             .filter(|e| view.file(e.from.file).path.as_str() == expected.file && e.line == expected.line)
-            .filter(|e| e.kind != EdgeKind::Overrides)
+            .filter(|e| (e.kind == EdgeKind::Overrides) == expected.overrides)
+            .filter(|e| !expected.overrides || view.facts(e.from.file).name(view.symbol(e.from).name) == expected.word)
             .collect();
         let shown = || {
             let rows: Vec<String> = leaving.iter().map(|e| show(&view, e)).collect();

@@ -43,4 +43,5 @@ mod tables;
 mod tools;
 mod typescript;
 mod upkeep;
+mod verdicts;
 mod watch;

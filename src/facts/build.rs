@@ -211,7 +211,7 @@ impl FactsBuilder {
     pub fn define_under(&mut self, parent: SymbolId, declared_in: ScopeId, new: NewSymbol<'_>) -> SymbolId {
         let mut qualname = String::new();
         if parent.index() != 0 {
-            let outer = self.facts.name(self.facts.symbol(parent).qualname);
+            let outer = without_ordinal(self.facts.name(self.facts.symbol(parent).qualname));
             let mut cut = outer.len().min(MAX_QUALNAME);
             while !outer.is_char_boundary(cut) {
                 cut -= 1;
@@ -604,5 +604,15 @@ impl FileFacts {
             damage: Vec::new(),
             package: Vec::new(),
         }
+    }
+}
+
+/// What stands below a repeated definition is named without its ordinal: `f#3.g` would be another
+/// name with every overload that is written above. Where two of its kind have one name, that one
+/// gets an ordinal of its own.
+fn without_ordinal(qualname: &str) -> &str {
+    match qualname.rsplit_once('#') {
+        Some((plain, ordinal)) if !ordinal.is_empty() && ordinal.bytes().all(|b| b.is_ascii_digit()) => plain,
+        _ => qualname,
     }
 }

@@ -9,11 +9,12 @@ use rayon::prelude::*;
 
 use crate::graph::candidates;
 use crate::graph::closures::Closures;
-use crate::graph::edge::{Edge, FileUse, Graph, Unproved, by_target};
+use crate::graph::confidence;
+use crate::graph::edge::{Edge, EdgeKind, FileUse, Graph, Layer, Strategy, Unproved, by_target};
 use crate::graph::file_graph::FileGraph;
 use crate::graph::link::FileLink;
 use crate::graph::queries::Shared;
-use crate::view::{FileIdx, SymbolRef};
+use crate::view::{FileIdx, SymbolRef, View};
 
 /// What was guessed about a file's unproved references.
 #[derive(Clone, Debug, Default)]
@@ -74,9 +75,38 @@ fn guess<'c>(
     Guessed { edges, unproved }
 }
 
-/// The edges of one file, found and guessed; sorted and unique.
-pub fn edges_of(link: &FileLink, guessed: &Guessed) -> Vec<Edge> {
-    let mut edges = [&link.edges[..], &guessed.edges[..]].concat();
+/// The edges from methods to the members that they stand in for, whichever file hands their
+/// instances over; sorted and unique.
+pub fn stand_ins<'l>(view: &View, links: impl Iterator<Item = &'l FileLink>) -> Vec<Edge> {
+    let mut edges: Vec<Edge> = links
+        .flat_map(|link| &link.stand_ins)
+        .map(|(from, to)| Edge {
+            from: *from,
+            line: view.symbol(*from).name_line,
+            to: *to,
+            kind: EdgeKind::Overrides,
+            layer: Layer::Proved,
+            strategy: Strategy::StandIn,
+            confidence: confidence::of(Strategy::StandIn, EdgeKind::Overrides),
+            test_block: None,
+        })
+        .collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// The part of edges that are sorted which leave a file.
+fn from_file(edges: &[Edge], file: FileIdx) -> &[Edge] {
+    let start = edges.partition_point(|edge| edge.from.file < file);
+    let end = edges.partition_point(|edge| edge.from.file <= file);
+    &edges[start..end]
+}
+
+/// The edges of one file, found and guessed, and those of its methods that stand in for others;
+/// sorted and unique.
+pub fn edges_of(file: FileIdx, link: &FileLink, guessed: &Guessed, stand_ins: &[Edge]) -> Vec<Edge> {
+    let mut edges = [&link.edges[..], &guessed.edges[..], from_file(stand_ins, file)].concat();
     edges.sort_unstable();
     edges.dedup();
     edges
@@ -99,15 +129,18 @@ fn each_once<'s>(symbols: impl Iterator<Item = &'s SymbolRef>) -> Vec<SymbolRef>
 }
 
 /// Puts the links of all files, in order, together with what was guessed. O(edges).
-pub fn assemble<'l>(links: impl Iterator<Item = &'l FileLink> + Clone, guessed: &[Guessed]) -> Graph {
+pub fn assemble<'l>(view: &View, links: impl Iterator<Item = &'l FileLink> + Clone, guessed: &[Guessed]) -> Graph {
     let mut graph = Graph::default();
-    graph.edges.reserve_exact(links.clone().zip(guessed).map(|(l, g)| l.edges.len() + g.edges.len()).sum());
+    let stand_ins = stand_ins(view, links.clone());
+    let n_found: usize = links.clone().zip(guessed).map(|(l, g)| l.edges.len() + g.edges.len()).sum();
+    graph.edges.reserve_exact(n_found + stand_ins.len());
     graph.unproved.reserve_exact(guessed.iter().map(|guessed| guessed.unproved.len()).sum());
-    for (link, guessed) in links.clone().zip(guessed) {
+    for (at, (link, guessed)) in links.clone().zip(guessed).enumerate() {
+        let file = FileIdx(at as u32);
         // Sorted file by file, they are sorted as a whole: files come in order.
-        match guessed.edges.is_empty() {
+        match guessed.edges.is_empty() && from_file(&stand_ins, file).is_empty() {
             true => graph.edges.extend_from_slice(&link.edges),
-            false => graph.edges.extend(edges_of(link, guessed)),
+            false => graph.edges.extend(edges_of(file, link, guessed, &stand_ins)),
         }
         graph.unproved.extend_from_slice(&guessed.unproved);
         graph.computed.extend_from_slice(&link.computed);

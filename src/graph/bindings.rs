@@ -1,7 +1,7 @@
 //! Symbols and bindings as values: what a name was given, by declaration, assignment, loop,
 //! context manager or unpacking.
 
-use crate::facts::model::{Binding, LiteralKind, NameId, Origin, ScopeId, Step, StepKind, SymbolKind};
+use crate::facts::model::{Binding, LiteralKind, NameId, Origin, ScopeId, Step, StepKind, SymbolFlags, SymbolKind};
 use crate::graph::builtins;
 use crate::graph::modules::Family;
 use crate::graph::queries::{Denoted, Query, Session};
@@ -86,6 +86,14 @@ impl Session<'_, '_> {
         }
         if let (SymbolKind::Property, Some(_), true) = (symbol.kind, symbol.scope, sets.is_empty()) {
             sets.push(self.values(Query::Returns(at)));
+        }
+        if symbol.kind == SymbolKind::Variable && rows.is_empty() && symbol.flags.has(SymbolFlags::DEFAULT_EXPORT) {
+            // `export default value` binds nothing.
+            let exports = facts.exports.iter().filter(|export| export.symbol == Some(at.symbol));
+            let given: Vec<_> = exports.filter_map(|export| Some((export.expr?, export.scope))).collect();
+            for (expr, scope) in given {
+                sets.push(self.eval(expr, Place { file: at.file, scope, line: u32::MAX }));
+            }
         }
         if symbol.kind == SymbolKind::Variable {
             sets.extend(self.reassigned(at.file, symbol.declared_in, symbol.name, &Denoted::Symbol(at)));

@@ -25,7 +25,7 @@ pub fn of(strategy: Strategy, kind: EdgeKind) -> Confidence {
         Strategy::InferredType => 9_950,
         Strategy::Overload | Strategy::UniqueName => 9_500,
         // No compiler judges these.
-        Strategy::Framework | Strategy::Override | Strategy::Twin => 9_000,
+        Strategy::Framework | Strategy::Override | Strategy::StandIn | Strategy::Twin => 9_000,
         Strategy::StringPath => 5_000,
         Strategy::Candidates => CANDIDATES[0],
     })

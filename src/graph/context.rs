@@ -12,6 +12,15 @@ use crate::graph::scope::{Place, Space};
 use crate::graph::value::{Set, Value, no_args};
 use crate::view::{FileIdx, SymbolRef};
 
+/// What fills the type parameters of what is expected of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filling {
+    /// The receiver, explicit type arguments, and the arguments, itself among them.
+    ByArguments,
+    /// The receiver and explicit type arguments: what is declared.
+    ByReceiver,
+}
+
 /// How many literals and lambdas an expectation passes through.
 const MAX_NESTING: u32 = 12;
 
@@ -100,18 +109,8 @@ impl Session<'_, '_> {
         let row = facts.expr(around);
         match row.kind {
             ExprKind::Call | ExprKind::New if position > 0 => {
-                let Some(callee) = facts.operand(around, 0) else { return Set::unknown() };
-                let skipped = facts.operands_of(around)[1..position as usize]
-                    .iter()
-                    .filter(|o| o.role == Role::TypeArgument)
-                    .count();
                 let place = self.place_near(file, expr);
-                let argument = position as usize - 1 - skipped;
-                if Family::of(facts.dialect) == Family::Java {
-                    return self.java_expected(around, argument, place, nesting);
-                }
-                let callees = self.eval(callee, place);
-                callees.flat_map(|value| self.type_of_argument(value, around, argument, place, nesting))
+                self.expected_operand(around, position as usize, place, Filling::ByArguments, nesting)
             }
             ExprKind::Object => {
                 let operand = &facts.operands_of(around)[position as usize];
@@ -145,6 +144,26 @@ impl Session<'_, '_> {
             }
             _ => Set::unknown(),
         }
+    }
+
+    /// What operand `position` of a call is expected to be by the parameter that it is given for.
+    pub fn expected_operand(
+        &mut self,
+        call: ExprId,
+        position: usize,
+        place: Place,
+        filling: Filling,
+        nesting: u32,
+    ) -> Set {
+        let facts = self.shared.names.view.facts(place.file);
+        let Some(callee) = facts.operand(call, 0) else { return Set::unknown() };
+        let before = facts.operands_of(call)[1..position].iter();
+        let argument = before.filter(|o| o.role != Role::TypeArgument).count();
+        if Family::of(facts.dialect) == Family::Java {
+            return self.java_expected(call, argument, place, nesting);
+        }
+        let callees = self.eval(callee, place);
+        callees.flat_map(|value| self.type_of_argument(value, call, (position, argument), place, (filling, nesting)))
     }
 
     /// The type of a component's properties: its first parameter, or the field of its class.
@@ -264,8 +283,15 @@ impl Session<'_, '_> {
         Place { file, scope: binding.or(returned).unwrap_or(ScopeId::new(0)), line: u32::MAX }
     }
 
-    /// The type that argument `argument` of a callee is declared to have.
-    fn type_of_argument(&mut self, callee: &Value, call: ExprId, argument: usize, place: Place, nesting: u32) -> Set {
+    /// The type that a callee declares for an operand of a call that is its argument `argument`.
+    fn type_of_argument(
+        &mut self,
+        callee: &Value,
+        call: ExprId,
+        (position, argument): (usize, usize),
+        place: Place,
+        depth: (Filling, u32),
+    ) -> Set {
         let (at, receiver) = match callee {
             Value::Function(at) => (*at, None),
             Value::Bound(at, receiver) => (*at, Some(&**receiver)),
@@ -276,20 +302,27 @@ impl Session<'_, '_> {
             Value::Shape(..) => return self.param_of_shape(callee, argument),
             Value::Instance(class, _) if self.is_ecma(class.file) => {
                 let signatures = self.call_signatures(*class);
-                return self.type_by_signatures(&signatures, Some(callee), call, argument, place, nesting);
+                return self.type_by_signatures(&signatures, Some(callee), call, argument, place, depth);
             }
             _ => return Set::unknown(),
         };
         if self.is_ecma(at.file) {
             let signatures = self.signatures_of(at);
-            return self.type_by_signatures(&signatures, receiver, call, argument, place, nesting);
+            return self.type_by_signatures(&signatures, receiver, call, argument, place, depth);
         }
         let facts = self.shared.names.view.facts(at.file);
         let symbol = facts.symbol(at.symbol);
         let Some(scope) = symbol.scope else { return Set::unknown() };
-        let skip = usize::from(Family::of(facts.dialect) == Family::Python && receiver.is_some());
-        let mut params = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This);
-        let Some(ty) = params.nth(argument + skip).and_then(|p| p.ty) else { return Set::unknown() };
+        let is_bound = receiver.is_some() || matches!(callee, Value::Class(_));
+        let skip = usize::from(is_bound && !self.has_decorator(at, &["staticmethod"]));
+        let mut params = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).skip(skip);
+        let own = self.shared.names.view.facts(place.file);
+        let operand = &own.operands_of(call)[position];
+        let param = match operand.role {
+            Role::Keyword => params.find(|p| p.name.is_some() && facts.text(p.name) == own.text(operand.name)),
+            _ => params.nth(argument),
+        };
+        let Some(ty) = param.and_then(|p| p.ty) else { return Set::unknown() };
         let set = self.type_value(ty, self.header_place(at.file, scope, symbol.name_line));
         let env = match (receiver, symbol.parent) {
             (Some(receiver), Some(parent)) => self.env_of_any(receiver, SymbolRef { symbol: parent, ..at }),
@@ -315,7 +348,7 @@ impl Session<'_, '_> {
         call: ExprId,
         argument: usize,
         place: Place,
-        nesting: u32,
+        (filling, nesting): (Filling, u32),
     ) -> Set {
         let facts = self.shared.names.view.facts(place.file);
         let operands: Vec<_> = facts.operands_of(call)[1..].iter().filter(|o| o.role != Role::TypeArgument).collect();
@@ -329,7 +362,7 @@ impl Session<'_, '_> {
                 let known = self.env_of_any(receiver, SymbolRef { symbol: parent, ..*at });
                 env = env.merge_missing(known);
             }
-            if set.values().iter().any(mentions_param) {
+            if filling == Filling::ByArguments && set.values().iter().any(mentions_param) {
                 let mut args = Vec::with_capacity(operands.len());
                 for operand in &operands {
                     let kind = facts.expr(operand.expr).kind;
@@ -346,6 +379,7 @@ impl Session<'_, '_> {
                     env = env.merge_missing(by_result);
                 }
             }
+            self.add_defaults(*at, &mut env);
             sets.push(substitute(&set, &env));
         }
         if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
@@ -380,6 +414,7 @@ impl Session<'_, '_> {
                 let facts = self.shared.names.view.facts(*file);
                 let symbol = SymbolRef { file: *file, symbol: *owner };
                 let place = self.place_of(symbol);
+                let env = self.env_of(shape, symbol);
                 let mut sets = Vec::new();
                 for function in self.call_types(*file, *ty) {
                     let operands = facts.operands_of_type(function);
@@ -388,18 +423,17 @@ impl Session<'_, '_> {
                     let rest = params.iter().position(|p| p.role == TypeRole::RestParam);
                     let set = match rest.filter(|rest| position >= *rest) {
                         Some(rest) => {
-                            let list = self.type_value(params[rest].ty, place);
+                            let list = self.type_value_in(params[rest].ty, place, &env);
                             list.flat_map(|value| builtins::part(Family::of(facts.dialect), value, position - rest))
                         }
                         None => match params.get(position) {
-                            Some(param) => self.type_value(param.ty, place),
+                            Some(param) => self.type_value_in(param.ty, place, &env),
                             None => continue,
                         },
                     };
                     sets.push(set);
                 }
-                let env = self.env_of(shape, symbol);
-                if sets.is_empty() { Set::unknown() } else { substitute(&Set::union(sets), &env) }
+                if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
             }
             Value::Bound(at, receiver) if self.is_ecma(at.file) => {
                 let Some(set) = self.param_of_signature(*at, position, None) else { return Set::unknown() };

@@ -107,6 +107,8 @@ pub enum Strategy {
     StringPath,
     /// A method with the same signature in a base.
     Override,
+    /// The same name in a type that an instance of its own is handed as, though it does not name it.
+    StandIn,
     /// The same name in the declaration file beside a module, or in the module beside it.
     Twin,
     /// A unique name.
@@ -131,6 +133,7 @@ impl Strategy {
             Strategy::Framework => "framework",
             Strategy::StringPath => "string_path",
             Strategy::Override => "override",
+            Strategy::StandIn => "stand_in",
             Strategy::Twin => "twin",
             Strategy::UniqueName => "unique_name",
             Strategy::Candidates => "candidates",

@@ -31,6 +31,11 @@ impl Env {
         self.0.binary_search_by_key(&key, |row| row.0).ok().map(|at| &self.0[at].1)
     }
 
+    /// Whether a parameter has a meaning.
+    pub fn has(&self, key: ParamKey) -> bool {
+        self.get(key).is_some()
+    }
+
     /// Adds what another knows of parameters that this one does not.
     pub fn merge_missing(mut self, other: Env) -> Env {
         for (key, set) in other.0 {

@@ -34,6 +34,12 @@ impl Linker<'_, '_> {
                     Denoted::Symbol(to) if import.kind == ImportKind::Require && import.name.is_none() => {
                         self.uses(to.file, type_only);
                     }
+                    // What `const { f } = require("m")` takes out of the module's value is no import of
+                    // the file that `m` has it from.
+                    Denoted::Symbol(to) if import.kind == ImportKind::Require && Target::File(to.file) != target => {
+                        self.edge(named, *to, EdgeKind::References, Layer::Proved, Strategy::Import);
+                        self.uses(to.file, type_only);
+                    }
                     Denoted::Symbol(to) => {
                         self.edge(named, *to, EdgeKind::Imports, Layer::Proved, Strategy::Import);
                         self.uses(to.file, type_only);

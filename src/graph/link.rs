@@ -61,6 +61,8 @@ pub struct FileLink {
     pub uses: Vec<FileUse>,
     pub open_classes: Vec<SymbolRef>,
     pub handed_out: Vec<SymbolRef>,
+    /// (method, member of another type that it is handed as), sorted and unique.
+    pub stand_ins: Vec<(SymbolRef, SymbolRef)>,
     pub n_external: u32,
     /// Whether an import or call of it is blind.
     pub blind: bool,
@@ -95,7 +97,7 @@ pub fn link(view: &View) -> Graph {
     let compiled = take_words(view, &shared, &mut links);
     let uses: Vec<FileUse> = links.iter().flat_map(|link| link.uses.iter().copied()).collect();
     let guessed = guess_all(&shared, &uses, |file| &links[file.0 as usize]);
-    let assemble = || Graph { compiled, ..assemble(links.iter(), &guessed) };
+    let assemble = || Graph { compiled, ..assemble(view, links.iter(), &guessed) };
     rayon::join(|| shared.discard(), assemble).1
 }
 
@@ -196,6 +198,7 @@ impl Linker<'_, '_> {
         self.computed_reads();
         self.destructured();
         self.declarations();
+        self.flows();
         self.twins();
         let file = self.file;
         let used = self.link.edges.iter().map(|edge| edge.to.file).filter(|to| *to != file);
@@ -443,18 +446,13 @@ impl Linker<'_, '_> {
                 called.symbols.push(*at);
                 continue;
             }
-            let constructors = self.session.constructors(*at);
-            let (own, inherited): (Vec<SymbolRef>, Vec<SymbolRef>) = constructors
-                .into_iter()
-                .partition(|c| c.file == at.file && self.view.symbol(*c).parent == Some(at.symbol));
+            // Of a class that inherits its constructor the class is what is named.
+            let mut own = self.session.constructors(*at);
+            own.retain(|c| c.file == at.file && self.view.symbol(*c).parent == Some(at.symbol));
             if own.is_empty() {
                 called.symbols.push(*at);
             }
             called.symbols.extend(own);
-            // What an inherited constructor does is run as well, though the class is what is named.
-            for to in inherited {
-                self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::InferredType);
-            }
         }
         self.push(&called, EdgeKind::Calls, site);
     }

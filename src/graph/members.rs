@@ -675,16 +675,14 @@ impl Session<'_, '_> {
             if let (true, [value, keys]) = (mapped, parts) {
                 let of = facts.operands_of_type(keys.ty).first();
                 let Some(of) = of.filter(|_| facts.type_row(keys.ty).kind == TypeKind::Keyof) else {
-                    let set = self.type_value(value.ty, place);
-                    return Member::external(substitute(&set, &env));
+                    return Member::external(self.mapped_value(symbol, value.ty, keys.ty, text, &env));
                 };
                 // `{ [K in keyof T]: … }` has the members of T.
                 let source = self.type_value(of.ty, place);
                 let source = substitute(&source, &env);
                 let mut member = self.member_of_set(&source, text, from, passed);
                 if member.outcome == Outcome::Found && facts.type_row(value.ty).kind != TypeKind::IndexedAccess {
-                    let set = self.type_value(value.ty, place);
-                    member.values = Some(substitute(&set, &env));
+                    member.values = Some(self.mapped_value(symbol, value.ty, keys.ty, text, &env));
                 }
                 return member;
             }

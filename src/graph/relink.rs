@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::facts::model::{FileFacts, SymbolKind};
 use crate::graph::answers::{Answers, Inputs};
-use crate::graph::assemble::{Guessed, assemble, edges_of, guess_all, guess_some, whole_of};
+use crate::graph::assemble::{Guessed, assemble, edges_of, guess_all, guess_some, stand_ins, whole_of};
 use crate::graph::dependents::{Dependents, Node};
 use crate::graph::edge::{FileUse, Graph, Splice, Unproved};
 use crate::graph::file_graph::FileGraph;
@@ -72,7 +72,7 @@ impl Linked {
         let files: Vec<FileIdx> = view.indices().collect();
         let links: Vec<(FileLink, Inputs)> = files.par_iter().map(|file| link_tracked(&view, &shared, *file)).collect();
         let guessed = guess_all(&shared, &uses(&links), |file| &links[file.0 as usize].0);
-        let graph = Arc::new(assemble(links.iter().map(|(link, _)| link), &guessed));
+        let graph = Arc::new(assemble(&view, links.iter().map(|(link, _)| link), &guessed));
         let (names, modules, answers) = shared.into_parts();
         let state = Some(State { names, modules, answers, links, guessed, dependents: None });
         Linked { graph, before: None, n_linked: files.len(), view, state }
@@ -237,10 +237,15 @@ impl State {
             .collect();
         let linked: Vec<(FileLink, Inputs)> = dirty.par_iter().map(|file| link_tracked(view, &shared, *file)).collect();
         let (mut whole, mut rewired) = (false, Vec::new());
+        // The files whose methods stand in for others than before.
+        let mut standing: Vec<FileIdx> = Vec::new();
         for (file, new) in dirty.iter().zip(linked) {
             let old = &mut links[file.0 as usize];
             if old.0.uses != new.0.uses {
                 rewired.push(*file);
+            }
+            if old.0.stand_ins != new.0.stand_ins {
+                standing.extend(old.0.stand_ins.iter().chain(&new.0.stand_ins).map(|(at, _)| at.file));
             }
             whole |= !old.0.is_alike(&new.0);
             dependents.add(Node::Link(*file), &new.1);
@@ -254,11 +259,14 @@ impl State {
         let link_of = |file: FileIdx| &links[file.0 as usize].0;
         let (graph, before) = if has_moved {
             guessed = guess_all(&shared, &uses(&links), link_of);
-            (assemble(links.iter().map(|(link, _)| link), &guessed), None)
+            (assemble(view, links.iter().map(|(link, _)| link), &guessed), None)
         } else {
             let file_graph = LazyCell::new(|| FileGraph::new(view.files.len(), &uses(&links)));
             let file_graph = || &*file_graph;
-            let other = guessed_otherwise(&shared, &dirty, &guessable, &rewired, file_graph, link_of);
+            let mut other = guessed_otherwise(&shared, &dirty, &guessable, &rewired, file_graph, link_of);
+            other.extend(standing);
+            other.sort_unstable();
+            other.dedup();
             guess_some(&shared, file_graph, &other, link_of, &mut guessed);
             // What the graph before that one does not say yet is said with the rest.
             let before =
@@ -267,9 +275,10 @@ impl State {
             files.extend(&other);
             files.sort_unstable();
             files.dedup();
+            let stand_ins = stand_ins(view, links.iter().map(|(link, _)| link));
             let splice = |file: &FileIdx| {
                 let (link, guessed) = (link_of(*file), &guessed[file.0 as usize]);
-                let (edges, unproved) = (edges_of(link, guessed), &guessed.unproved[..]);
+                let (edges, unproved) = (edges_of(*file, link, guessed, &stand_ins), &guessed.unproved[..]);
                 let FileLink { computed, uses, n_external, .. } = link;
                 Splice { file: *file, edges, unproved, computed, uses, n_external: *n_external }
             };

@@ -191,6 +191,7 @@ impl Renumber {
             };
             Some(Computed { of, from: self.symbol(row.from)?, ..*row })
         };
+        let pair = |(at, of): &(SymbolRef, SymbolRef)| Some((self.symbol(*at)?, self.symbol(*of)?));
         let used = |used: &FileUse| Some(FileUse { from: self.file(used.from)?, to: self.file(used.to)?, ..*used });
         Some(FileLink {
             edges: link.edges.iter().map(edge).collect::<Option<_>>()?,
@@ -199,6 +200,7 @@ impl Renumber {
             uses: link.uses.iter().map(used).collect::<Option<_>>()?,
             open_classes: link.open_classes.iter().map(|at| self.symbol(*at)).collect::<Option<_>>()?,
             handed_out: link.handed_out.iter().map(|at| self.symbol(*at)).collect::<Option<_>>()?,
+            stand_ins: link.stand_ins.iter().map(pair).collect::<Option<_>>()?,
             ..link
         })
     }

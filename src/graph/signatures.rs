@@ -229,8 +229,8 @@ impl Session<'_, '_> {
         for function in self.call_types(*file, *ty) {
             let operands = facts.operands_of_type(function);
             let Some(result) = operands.iter().find(|o| o.role == TypeRole::Return) else { continue };
-            let set = self.type_value(result.ty, place);
             let known = self.env_of(shape, symbol);
+            let set = self.type_value_in(result.ty, place, &known);
             let mut filled = Env::default();
             let params = operands.iter().filter(|o| o.role == TypeRole::Param);
             for (param, arg) in params.zip(args) {

@@ -273,8 +273,7 @@ impl Session<'_, '_> {
             for (position, arg) in filled.iter().enumerate() {
                 env.add((at, position as u32), arg.clone());
             }
-            let set = self.type_value(default, place);
-            filled.push(substitute(&set, &env));
+            filled.push(self.type_value_in(default, place, &env));
         }
         filled
     }

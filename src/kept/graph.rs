@@ -7,7 +7,7 @@ use crate::store::parts::{Cursor, put_varint};
 use crate::view::{FileIdx, SymbolRef, View};
 
 const LAYERS: [Layer; 3] = [Layer::Proved, Layer::Likely, Layer::Candidate];
-const STRATEGIES: [Strategy; 15] = [
+const STRATEGIES: [Strategy; 16] = [
     Strategy::Compiler,
     Strategy::Import,
     Strategy::Scope,
@@ -20,6 +20,7 @@ const STRATEGIES: [Strategy; 15] = [
     Strategy::Framework,
     Strategy::StringPath,
     Strategy::Override,
+    Strategy::StandIn,
     Strategy::Twin,
     Strategy::UniqueName,
     Strategy::Candidates,

@@ -1,11 +1,15 @@
 //! `callers_of`: what uses a symbol, how surely, and what may use it.
 
+use std::collections::BTreeSet;
+
 use crate::base::error::Result;
+use crate::graph::edge::Edge;
 use crate::tools::implicit;
 use crate::tools::links::{self, Walk};
 use crate::tools::listing;
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::retained;
+use crate::tools::shapes;
 use crate::tools::show;
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
@@ -80,6 +84,17 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
         .cause(weak.len(), "candidates", || format!("{} may mean {noun}", show::count(weak.len(), "candidate edge")));
     let n_implicit = targets.iter().filter(|at| implicit::is_called_by_language(view, **at)).count();
     verdict.cause(n_implicit, "implicit_calls", || format!("the language itself may call {noun}, unwritten"));
+    let n_outside = targets.iter().filter(|at| implicit::is_called_outside(view, graph, **at)).count();
+    verdict.cause(n_outside, "outside_bases", || {
+        format!("code outside of the repository may call {noun}, as what it knows")
+    });
+    let tied: BTreeSet<SymbolRef> =
+        targets.iter().flat_map(|at| links::called_as(view, graph, *at)).map(|(at, _)| at).collect();
+    let shaped = shapes::uses_by_shape(view, graph, &targets, |at| tied.contains(&at));
+    let shaped: Vec<&Edge> = shaped.iter().filter(|edge| listing::fits(view, edge.from, given)).collect();
+    verdict.cause(shaped.len(), "structural_types", || {
+        format!("{} of a member of that name in a type of that shape may mean {noun}", show::count(shaped.len(), "use"))
+    });
     verdict.unseen(view, view.file(targets[0].file).dialect.language());
     verdict.put(&mut answer);
     let explainer = Explainer::asked(given, &atlas);
@@ -98,6 +113,7 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     listing::put_next(&mut answer, page, walked.found.len());
     listing::put_filtered(&mut answer, n_left_out);
     listing::put_open(&mut answer, view, &open, &weak);
+    listing::put_shaped(&mut answer, view, &shaped);
     let outside = same.n_external;
     answer.line(match outside {
         0 => "outside: callers in other repositories are not seen".to_owned(),

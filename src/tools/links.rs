@@ -77,7 +77,8 @@ pub fn callers(
             for (named, dispatched) in called_as(view, graph, *target) {
                 for edge in graph.edges_to(named).filter(|edge| is_use(edge.kind)) {
                     // A constructor call is a call of its class; other uses of the class are not.
-                    if is_constructor_of(view, *target, named) && edge.kind != EdgeKind::Calls {
+                    let is_made = view.symbol(named).kind.is_class() && is_constructor(view, *target);
+                    if is_made && edge.kind != EdgeKind::Calls {
                         continue;
                     }
                     if inside(edge.from) || (edge.from == *target && depth > 1) {
@@ -176,13 +177,15 @@ fn close(
 
 /// Under which symbols calls of `target` are written: itself, its constructors, and what it
 /// overrides (true: the call may land elsewhere).
-fn called_as(view: &View, graph: &Graph, target: SymbolRef) -> Vec<(SymbolRef, bool)> {
+pub fn called_as(view: &View, graph: &Graph, target: SymbolRef) -> Vec<(SymbolRef, bool)> {
     // What stands for it in the declaration file beside its module, or in the module, is it too.
     let itself: Vec<SymbolRef> = std::iter::once(target).chain(graph.twins(target)).collect();
     let mut named: Vec<(SymbolRef, bool)> = itself.iter().map(|at| (*at, false)).collect();
     for at in itself {
         named.extend(constructors(view, at).into_iter().map(|at| (at, false)));
-        named.extend(class_of_constructor(view, at).map(|class| (class, false)));
+        if let Some(class) = class_of_constructor(view, at) {
+            named.extend(makers(view, graph, class).into_iter().map(|class| (class, false)));
+        }
     }
     if named.iter().any(|(at, _)| is_constructor(view, *at)) {
         // A constructor is called by its class's name, or by `super`: neither lands in an override.
@@ -241,8 +244,22 @@ pub fn class_of_constructor(view: &View, at: SymbolRef) -> Option<SymbolRef> {
     Some(SymbolRef { file: at.file, symbol: parent })
 }
 
-fn is_constructor_of(view: &View, constructor: SymbolRef, class: SymbolRef) -> bool {
-    class_of_constructor(view, constructor) == Some(class)
+/// A class with those below it that inherit its constructor; Java's classes inherit none.
+fn makers(view: &View, graph: &Graph, class: SymbolRef) -> Vec<SymbolRef> {
+    let mut makers = vec![class];
+    if view.file(class.file).dialect.language() == LanguageName::Java {
+        return makers;
+    }
+    let mut at = 0;
+    while at < makers.len() && makers.len() < 1_000 {
+        for edge in graph.edges_to(makers[at]).filter(|edge| edge.kind == EdgeKind::Extends) {
+            if !makers.contains(&edge.from) && constructors(view, edge.from).is_empty() {
+                makers.push(edge.from);
+            }
+        }
+        at += 1;
+    }
+    makers
 }
 
 /// A symbol with all that is defined in it. O(symbols of the file).

@@ -237,6 +237,20 @@ pub fn put_open(answer: &mut Answer, view: &View, open: &[&Unproved], weak: &[&E
     answer.field("candidate_edges", rows);
 }
 
+/// Adds the uses of other types' members that may mean a target by its shape: their total and the
+/// first ones.
+pub fn put_shaped(answer: &mut Answer, view: &View, shaped: &[&Edge]) {
+    if !shaped.is_empty() {
+        answer.line(format!("by shape: {}{}", shaped.len(), first_of(shaped.len())));
+    }
+    let mut rows = Vec::new();
+    for edge in shaped.iter().take(MAX_UNPROVED) {
+        answer.line(format!("  {}", edge_line(view, edge)));
+        rows.push(edge_json(view, edge));
+    }
+    answer.field("by_shape", json::object([("total", shaped.len().into()), ("shown", rows.into())]));
+}
+
 /// The weak edges that no open reference stands for already, among those that pass the filters.
 pub fn weak_beside<'e>(view: &View, weak: &'e [Edge], open: &[&Unproved], given: &Given, end: End) -> Vec<&'e Edge> {
     weak.iter()

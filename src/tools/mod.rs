@@ -21,6 +21,7 @@ pub mod queries;
 pub mod repo_map;
 pub mod retained;
 pub mod scip_export;
+pub mod shapes;
 pub mod sheet;
 pub mod show;
 pub mod suggest;

@@ -91,7 +91,10 @@ impl Walk<'_> {
                 let (left, right) = (self.tests_in(left), self.tests_in(right));
                 match is_and {
                     true => Tests { holds: [left.holds, right.holds].concat(), fails: Vec::new() },
-                    false => Tests { holds: Vec::new(), fails: [left.fails, right.fails].concat() },
+                    false => Tests {
+                        holds: self.either(&left.holds, &right.holds).into_iter().collect(),
+                        fails: [left.fails, right.fails].concat(),
+                    },
                 }
             }
             Kind::Named => {
@@ -102,6 +105,32 @@ impl Walk<'_> {
             Kind::Comparison => self.compared(node),
             Kind::Call => self.called(node),
             _ => Tests::default(),
+        }
+    }
+
+    /// `isinstance(x, A) or isinstance(x, B)`: an instance of one of them.
+    fn either(&mut self, left: &[Tested], right: &[Tested]) -> Option<Tested> {
+        let ([one], [other]) = (left, right) else { return None };
+        let is_instance = |tested: &Tested| tested.kind == NarrowingKind::Instance;
+        let (Some(a), Some(b)) = (one.ty, other.ty) else { return None };
+        if !is_instance(one) || !is_instance(other) || !self.is_same_chain(one.chain, other.chain) {
+            return None;
+        }
+        let of = |ty| TypeOperand { role: TypeRole::Argument, name: None, ty };
+        let ty = self.b.type_of(TypeKind::Union, &[of(a), of(b)]);
+        Some(Tested { ty: Some(ty), ..*one })
+    }
+
+    fn is_same_chain(&self, one: ExprId, other: ExprId) -> bool {
+        let facts = self.b.facts();
+        let (mut one, mut other) = (one, other);
+        loop {
+            let (a, b) = (facts.expr(one), facts.expr(other));
+            match (facts.operand(one, 0), facts.operand(other, 0)) {
+                _ if a.kind != b.kind || a.name != b.name => return false,
+                (Some(x), Some(y)) if a.kind == ExprKind::Attr => (one, other) = (x, y),
+                _ => return a.kind == ExprKind::Name,
+            }
         }
     }
 

@@ -235,6 +235,12 @@ impl<'s> Walk<'s> {
         }
     }
 
+    /// The text of a key that says in words what a function does (`"adds two numbers"() {}`): what
+    /// suites and benches call their parts.
+    fn title_of(&self, key: Node<'_>) -> Option<Cow<'s, str>> {
+        self.constant(key).filter(|_| self.k(key) == K::String).filter(|text| is_title(text))
+    }
+
     /// Defines a symbol in the innermost scope, under the holder or the owner.
     fn define(&mut self, b: &mut FactsBuilder, definition: Definition<'_, '_>) -> SymbolId {
         let parent = self.holder.unwrap_or_else(|| b.owner());
@@ -337,4 +343,13 @@ fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 64
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.' | '/' | ':' | '@' | '#'))
+}
+
+/// Whether a string reads as words on one line.
+fn is_title(text: &str) -> bool {
+    text.len() <= 120
+        && text.trim() == text
+        && text.contains(' ')
+        && text.chars().all(|c| !c.is_control())
+        && text.chars().filter(|c| c.is_alphabetic()).count() * 2 > text.len()
 }

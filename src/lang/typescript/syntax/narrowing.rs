@@ -8,6 +8,7 @@ use crate::lang::node::start_line;
 use crate::lang::typescript::syntax::Walk;
 use crate::lang::typescript::syntax::expressions::is_identifier;
 use crate::lang::typescript::syntax::kinds::K;
+use crate::lang::typescript::syntax::types::{argument, row};
 
 /// How many conditions one narrowing looks at.
 const MAX_CONDITIONS: u32 = 24;
@@ -110,23 +111,21 @@ impl Walk<'_> {
                 if let Some((object, key)) = self.alternatives(node, &mut values, 0) {
                     self.narrow_by_key(b, object, key, &values, Holds::True, lines);
                 }
+                // `x instanceof A || x instanceof B`.
+                let mut classes = Vec::new();
+                if let Some(tested) = self.instances(node, &mut classes, 0) {
+                    let types: Vec<TypeOperand> =
+                        classes.into_iter().filter_map(|class| self.instance_row(b, class)).map(argument).collect();
+                    let ty = b.push_type(row(TypeKind::Union), &types);
+                    self.narrowing(b, tested, NarrowingKind::Instance, Some(ty), None, lines);
+                }
             }
             K::TInstanceof => {
                 let kind = match holds {
                     Holds::True => NarrowingKind::Instance,
                     Holds::False => NarrowingKind::NotInstance,
                 };
-                let Some(class) = self.quiet(b, right) else { return };
-                let row = TypeRow {
-                    kind: TypeKind::Named,
-                    expr: Some(class),
-                    name: None,
-                    scope: None,
-                    detail: 0,
-                    first: 0,
-                    len: 0,
-                };
-                let ty = b.push_type(row, &[]);
+                let Some(ty) = self.instance_row(b, right) else { return };
                 self.narrowing(b, left, kind, Some(ty), None, lines);
             }
             K::TIn if holds == Holds::True => {
@@ -137,6 +136,34 @@ impl Walk<'_> {
             K::TStrictEq | K::TEq => self.narrow_equal(b, left, right, holds, lines),
             K::TStrictNe | K::TNe => self.narrow_equal(b, left, right, holds.other(), lines),
             _ => {}
+        }
+    }
+
+    /// The type of what is an instance of a class that is named in a test.
+    fn instance_row(&mut self, b: &mut FactsBuilder, class: Node<'_>) -> Option<TypeId> {
+        let class = self.quiet(b, class)?;
+        Some(b.push_type(TypeRow { expr: Some(class), ..row(TypeKind::Named) }, &[]))
+    }
+
+    /// What an `or` tests for instances of several classes, which it adds to `classes`; `None` for
+    /// one that tests anything else, too.
+    fn instances<'t>(&self, node: Node<'t>, classes: &mut Vec<Node<'t>>, depth: u32) -> Option<Node<'t>> {
+        let node = self.bare(node);
+        if depth > MAX_CONDITIONS || self.k(node) != K::BinaryExpression {
+            return None;
+        }
+        let (left, right) = (self.field(node, self.f.left)?, self.field(node, self.f.right)?);
+        match self.field(node, self.f.operator).map(|o| self.k(o))? {
+            K::TOr => {
+                let one = self.instances(left, classes, depth + 1)?;
+                let other = self.instances(right, classes, depth + 1)?;
+                (self.text(one) == self.text(other)).then_some(one)
+            }
+            K::TInstanceof => {
+                classes.push(right);
+                Some(self.bare(left))
+            }
+            _ => None,
         }
     }
 

@@ -130,7 +130,7 @@ impl Walk<'_> {
 
     fn pair(&mut self, b: &mut FactsBuilder, node: Node<'_>, plain: bool) -> Option<Operand> {
         let (key, value) = (self.field(node, self.f.key)?, self.field(node, self.f.value)?);
-        let name = self.property_name(key);
+        let name = self.property_name(key).or_else(|| self.title_of(key).filter(|_| self.is_function(value)));
         if self.k(key) == K::ComputedName
             && let Some(inner) = self.first(key)
         {
@@ -183,7 +183,7 @@ impl Walk<'_> {
     fn object_method(&mut self, b: &mut FactsBuilder, node: Node<'_>) -> Operand {
         let body = self.field(node, self.f.body);
         let name_node = self.field(node, self.f.name);
-        let name = name_node.and_then(|n| self.property_name(n));
+        let name = name_node.and_then(|n| self.property_name(n).or_else(|| self.title_of(n)));
         if let Some(computed) = name_node.filter(|n| self.k(*n) == K::ComputedName).and_then(|n| self.first(n)) {
             self.expression(b, computed, Use::Read);
         }

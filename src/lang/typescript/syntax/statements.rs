@@ -333,7 +333,17 @@ impl Walk<'_> {
 
     /// Whether variables of a scope are symbols: the module's and a namespace's, not a block's.
     fn declares_variables(&self, b: &FactsBuilder, scope: ScopeId) -> bool {
-        matches!(b.facts().scope(scope).kind, ScopeKind::Module | ScopeKind::Namespace | ScopeKind::Ambient)
+        let mut at = Some(scope);
+        // Blocks of the module's own code are looked through.
+        while let Some(scope) = at {
+            let row = b.facts().scope(scope);
+            match row.kind {
+                ScopeKind::Module | ScopeKind::Namespace | ScopeKind::Ambient => return true,
+                ScopeKind::Block => at = row.parent,
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// Reads an initializer: what it defines belongs to `holder`, or stands under `prefix`.
@@ -463,7 +473,12 @@ impl Walk<'_> {
         b.open_scope(ScopeKind::Block, None, start_line(node), end_line(node));
         for child in named_children(node).filter(|child| Some(*child) != body) {
             match self.k(child) {
-                K::LexicalDeclaration | K::VariableDeclaration | K::ExpressionStatement => self.statement(b, child),
+                K::LexicalDeclaration | K::VariableDeclaration | K::ExpressionStatement => {
+                    // What a loop's head declares is no constant of the module.
+                    self.depth_in_functions += 1;
+                    self.statement(b, child);
+                    self.depth_in_functions -= 1;
+                }
                 K::EmptyStatement | K::Comment => {}
                 _ => {
                     self.expression(b, child, Use::Read);

@@ -9,11 +9,11 @@ use crate::lang::typescript::syntax::Walk;
 use crate::lang::typescript::syntax::expressions::{Use, is_identifier};
 use crate::lang::typescript::syntax::kinds::K;
 
-fn row(kind: TypeKind) -> TypeRow {
+pub(super) fn row(kind: TypeKind) -> TypeRow {
     TypeRow { kind, expr: None, name: None, scope: None, detail: 0, first: 0, len: 0 }
 }
 
-fn argument(ty: TypeId) -> TypeOperand {
+pub(super) fn argument(ty: TypeId) -> TypeOperand {
     TypeOperand { role: TypeRole::Argument, name: None, ty }
 }
 
