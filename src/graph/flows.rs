@@ -5,11 +5,11 @@ use crate::facts::model::{
     ExprId, ExprKind, FileFacts, Role, ScopeKind, SymbolFlags, SymbolId, SymbolKind, Visibility,
 };
 use crate::graph::builtins;
-use crate::graph::context::Filling;
 use crate::graph::link::Linker;
 use crate::graph::members::Outcome;
 use crate::graph::modules::Family;
 use crate::graph::names::Text;
+use crate::graph::operands::Filling;
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
 use crate::graph::value::{Set, Value};

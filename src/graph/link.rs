@@ -7,17 +7,15 @@ use crate::base::reads;
 use crate::facts::model::{
     ExprId, ExprKind, FileFacts, NameId, RefKind, Reference, ScopeId, SymbolFlags, SymbolId, SymbolKind, TestBlockId,
 };
-use crate::facts::table::Id;
 use crate::graph::answers::Inputs;
 use crate::graph::assemble::{assemble, guess_all};
-use crate::graph::compiled::{FileWords, Word};
+use crate::graph::compiled::FileWords;
 use crate::graph::confidence;
 use crate::graph::edge::{Computed, Edge, EdgeKind, FileUse, Graph, Layer, Receiver, Strategy, Unproved};
 use crate::graph::hashing::HashMap;
 use crate::graph::memo::Memo;
 use crate::graph::modules::Family;
-use crate::graph::names::Decl;
-use crate::graph::queries::{Denoted, Query, Session, Shared};
+use crate::graph::queries::{Denoted, Session, Shared};
 use crate::graph::resolve::Targets;
 use crate::graph::scope::{Place, Space};
 use crate::graph::value::Value;
@@ -271,74 +269,6 @@ impl Linker<'_, '_> {
         }
     }
 
-    /// Links a reference by a compiler's word where there is one, else by the facts.
-    fn by_word_or_facts(&mut self, reference: &Reference, site: Site) {
-        match self.words.and_then(|words| words.at(reference.line, reference.column)) {
-            Some(Word::Symbols(symbols)) if self.is_sound(reference, symbols) => {
-                self.by_word(reference, symbols, site);
-            }
-            Some(Word::External) => {
-                let (n_edges, n_unproved) = (self.link.edges.len(), self.link.unproved.len());
-                self.reference(reference, site);
-                // What is proved may be sources of a package that the compiler took as built.
-                if self.link.edges.len() == n_edges && self.link.unproved.len() > n_unproved {
-                    self.link.unproved.truncate(n_unproved);
-                    self.link.n_external += 1;
-                }
-            }
-            Some(Word::Symbols(_)) | None => self.reference(reference, site),
-        }
-    }
-
-    /// Whether a member's word leads to something of that name. Indexers name the class for a member
-    /// that they have no symbol for (scip-python 0.6 for `__slots__`); what a module gives under
-    /// another name is found by the facts as well.
-    fn is_sound(&self, reference: &Reference, symbols: &[SymbolRef]) -> bool {
-        let facts = self.facts();
-        let row = facts.expr(reference.expr);
-        let named = match (row.kind, facts.operand(reference.expr, 0)) {
-            (ExprKind::Call | ExprKind::New, Some(callee)) => facts.expr(callee),
-            _ => row,
-        };
-        let name = facts.text(named.name);
-        named.kind != ExprKind::Attr
-            || symbols.iter().any(|at| {
-                let symbol = self.view.symbol(*at);
-                let (facts, parent) = (self.view.facts(at.file), symbol.parent);
-                facts.name(symbol.name) == name
-                    || (symbol.kind == SymbolKind::Constructor
-                        && parent.is_some_and(|parent| facts.name(facts.symbol(parent).name) == name))
-            })
-    }
-
-    fn by_word(&mut self, reference: &Reference, symbols: &[SymbolRef], site: Site) {
-        let view = self.view;
-        let mut targets = Targets {
-            symbols: symbols.to_vec(),
-            strategy: Strategy::Compiler,
-            ambiguous: false,
-            held: false,
-            missing: None,
-        };
-        // The write that defines a field is no reference to it.
-        targets.symbols.retain(|to| {
-            let symbol = view.symbol(*to);
-            reference.kind != RefKind::Write
-                || to.file != self.file
-                || (symbol.name_line, symbol.name_column) != (reference.line, reference.column)
-        });
-        match reference.kind {
-            RefKind::Decorator if Family::of(self.facts().dialect) == Family::Java => {
-                self.push(&targets, EdgeKind::References, site);
-            }
-            RefKind::Call | RefKind::New | RefKind::Super | RefKind::Decorator => self.calls(&targets, site),
-            RefKind::Extends | RefKind::Implements => self.push(&targets, EdgeKind::Extends, site),
-            RefKind::Type | RefKind::Read | RefKind::Write | RefKind::Jsx | RefKind::Callback | RefKind::StringPath => {
-                self.push(&targets, EdgeKind::References, site)
-            }
-        }
-    }
-
     /// What has a name of an owner of code: the type, for its call, construct and index signatures.
     fn named_owner(&self, owner: SymbolId) -> SymbolId {
         let symbol = self.facts().symbol(owner);
@@ -348,7 +278,8 @@ impl Linker<'_, '_> {
         }
     }
 
-    fn reference(&mut self, reference: &Reference, site: Site) {
+    /// Links a reference by the facts.
+    pub fn reference(&mut self, reference: &Reference, site: Site) {
         let line = if self.tells_lines { reference.line } else { 1 };
         let place = Place { file: self.file, scope: reference.scope, line };
         match reference.kind {
@@ -433,7 +364,7 @@ impl Linker<'_, '_> {
     }
 
     /// Adds call edges: a class is called by its own constructor where it has one.
-    fn calls(&mut self, targets: &Targets, site: Site) {
+    pub fn calls(&mut self, targets: &Targets, site: Site) {
         if !targets.symbols.iter().any(|at| self.view.symbol(*at).kind.is_class()) {
             return self.push(targets, EdgeKind::Calls, site);
         }
@@ -457,7 +388,8 @@ impl Linker<'_, '_> {
         self.push(&called, EdgeKind::Calls, site);
     }
 
-    fn push(&mut self, targets: &Targets, kind: EdgeKind, site: Site) {
+    /// Adds an edge to each target.
+    pub fn push(&mut self, targets: &Targets, kind: EdgeKind, site: Site) {
         let several = targets.ambiguous && targets.symbols.len() > 1;
         let layer = if several { Layer::Candidate } else { Layer::Proved };
         for to in &targets.symbols {
@@ -546,88 +478,6 @@ impl Linker<'_, '_> {
         let operands = facts.operands_of(expr);
         let spread = operands.iter().any(|o| matches!(o.role, Role::Spread | Role::KeywordSpread));
         (!spread).then(|| operands.iter().skip(1).filter(|o| o.role != Role::TypeArgument).count() as u32)
-    }
-
-    /// Edges of declarations as such: aliases, overriding, fixtures by parameter name.
-    fn declarations(&mut self) {
-        self.anonymous_overrides();
-        self.annotation_elements();
-        let view = self.view;
-        let facts = view.facts(self.file);
-        let autouse = self.session.autouse_fixtures(self.file);
-        for (row, symbol) in facts.symbols.iter().enumerate() {
-            self.session.refuel();
-            let at = SymbolRef { file: self.file, symbol: SymbolId::new(row) };
-            let site = Site { from: at, line: symbol.name_line, test_block: None, inside: false };
-            match symbol.kind {
-                kind if kind.is_class() => {
-                    self.overrides(at);
-                }
-                SymbolKind::Variable | SymbolKind::Field => self.alias(at, site),
-                SymbolKind::Function | SymbolKind::Method if Family::of(facts.dialect) == Family::Python => {
-                    let Some(scope) = symbol.scope else { continue };
-                    for to in self.session.applied_to(at, &autouse) {
-                        self.edge(site, to, EdgeKind::Tests, Layer::Proved, Strategy::Framework);
-                    }
-                    for param in facts.params_of(scope).to_vec() {
-                        let Some(name) = param.name else { continue };
-                        if let Some(to) = self.session.fixture_of(at, name) {
-                            let site = Site { line: param.line, ..site };
-                            self.edge(site, to, EdgeKind::Tests, Layer::Proved, Strategy::Framework);
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// A constant that holds a function or class leads on to it.
-    fn alias(&mut self, at: SymbolRef, site: Site) {
-        let facts = self.view.facts(self.file);
-        let is_ecma = Family::of(facts.dialect) == Family::Ecma;
-        let symbol = self.view.symbol(at);
-        let table = self.session.shared.names.file(self.file);
-        // `const x = require("m")` is an import, which has its edges.
-        let mut declared = table.decls(symbol.declared_in, symbol.name);
-        if is_ecma && declared.any(|decl| matches!(decl, Decl::Import(_))) {
-            return;
-        }
-        let values: Vec<(ExprId, ScopeId)> = table
-            .bindings_of(at.symbol)
-            .filter_map(|row| {
-                let binding = &facts.bindings[row as usize];
-                binding.value.map(|value| (value, binding.scope))
-            })
-            .filter(|(value, _)| {
-                matches!(
-                    facts.expr(*value).kind,
-                    ExprKind::Name | ExprKind::Attr | ExprKind::Call | ExprKind::Choice | ExprKind::Lambda
-                )
-            })
-            .collect();
-        if values.is_empty() {
-            return;
-        }
-        let set = self.session.values(Query::Symbol(at));
-        let mut held = self.session.callable_symbols(&set);
-        // What a call gives refers to nothing, but for what a wrapper was given (`memo(C)`).
-        if is_ecma && values.iter().all(|(value, _)| facts.expr(*value).kind == ExprKind::Call) {
-            let mut given = Vec::new();
-            for (value, scope) in values {
-                let place = Place { file: self.file, scope, line: u32::MAX };
-                for operand in facts.operands_of(value).iter().skip(1) {
-                    let set = self.session.eval(operand.expr, place);
-                    given.extend(self.session.callable_symbols(&set));
-                }
-            }
-            held.retain(|denoted| given.contains(denoted));
-        }
-        for denoted in held {
-            if let Denoted::Symbol(to) = denoted {
-                self.edge(site, to, EdgeKind::References, Layer::Proved, Strategy::InferredType);
-            }
-        }
     }
 
     /// The owner of a scope as an edge's source.
