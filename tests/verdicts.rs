@@ -5,7 +5,10 @@ use serde_json::json;
 
 use crate::tools::{ask, desk};
 
-const TYPESCRIPT: &[(&str, &str)] = &[
+/// A source's path and text.
+type Sources = &'static [(&'static str, &'static str)];
+
+const TYPESCRIPT: Sources = &[
     (
         "a.ts",
         "export interface Runner { run(): void; label?: string }\n\
@@ -27,7 +30,7 @@ const TYPESCRIPT: &[(&str, &str)] = &[
          const spread = { ...other, walk() {} };\n",
     ),
 ];
-const PYTHON: &[(&str, &str)] = &[(
+const PYTHON: Sources = &[(
     "a.py",
     "from typing import Protocol\nimport threading\n\n\
      class Saver(Protocol):\n    def save(self): ...\n\n\
@@ -38,7 +41,7 @@ const PYTHON: &[(&str, &str)] = &[(
      class Server(Mixin, threading.Thread): ...\n\n\
      def f(saver: Saver, plain: Plain):\n    saver.save()\n    plain.load()\n",
 )];
-const JAVA: &[(&str, &str)] = &[(
+const JAVA: Sources = &[(
     "x/A.java",
     "package x;\nimport java.util.*;\nimport org.ext.Base;\n\
      interface Op { int apply(int a); }\n\
@@ -53,7 +56,7 @@ const JAVA: &[(&str, &str)] = &[(
 
 #[test]
 fn a_complete_answer_has_nothing_that_may_call() {
-    let cases: [(&[(&str, &str)], &str, &[&str]); 23] = [
+    let cases: [(Sources, &str, &[&str]); 23] = [
         (TYPESCRIPT, "Fits.run", &["structural_types"]),
         (TYPESCRIPT, "Fits.other", &[]),
         (TYPESCRIPT, "Fits.run2", &[]),
@@ -100,4 +103,22 @@ fn what_is_handed_as_another_type_has_the_callers_of_that_type() {
     let data = ask(&desk, "callers_of", json!({"qualname": "Foo.run"})).json();
     assert_eq!(data["callers"][0]["qualname"], "go", "{data}");
     assert_eq!(data["callers"][0]["dispatched"], true, "{data}");
+}
+
+/// Who makes an instance of a class that inherits its constructor calls that one.
+#[test]
+fn an_inherited_constructor_is_called_by_the_names_of_the_classes_below() {
+    let desk = desk(&[
+        (
+            "a.py",
+            "class Base:\n    def __init__(self): ...\n\nclass Child(Base): ...\n\nclass Own(Base):\n    def __init__(self): ...\n\ndef make():\n    return Child()\n\ndef other():\n    return Own()\n",
+        ),
+        ("b.ts", "class Up { constructor() {} }\nclass Down extends Up {}\nfunction make2() { return new Down(); }\n"),
+    ]);
+    let data = ask(&desk, "callers_of", json!({"qualname": "Base.__init__"})).json();
+    let callers: Vec<&str> =
+        data["callers"].as_array().unwrap().iter().map(|row| row["qualname"].as_str().unwrap()).collect();
+    assert_eq!(callers, ["make"], "{data}");
+    let data = ask(&desk, "callers_of", json!({"qualname": "Up.constructor"})).json();
+    assert_eq!(data["callers"][0]["qualname"], "make2", "{data}");
 }

@@ -123,7 +123,8 @@ impl Session<'_, '_> {
         if let Some(ty) = binding.ty {
             let declared = self.type_value(ty, place);
             if !declared.is_bare() {
-                return if binding.origin == Origin::Except {
+                // A pattern's class is that of what is captured, not of what the steps start from.
+                return if matches!(binding.origin, Origin::Except | Origin::Pattern) {
                     declared
                 } else {
                     self.stepped(declared, binding, place)
@@ -186,6 +187,9 @@ impl Session<'_, '_> {
                 (StepKind::Rest, _) => {
                     let element = set.flat_map(|value| builtins::element(family, value));
                     Set::external(builtins::list_class(family), &[element])
+                }
+                (StepKind::Computed, _) if family == Family::Python && step.detail > 0 => {
+                    set.flat_map(|value| self.matched_part(value, step.detail as usize - 1))
                 }
                 (StepKind::Key, None) | (StepKind::Computed, _) => {
                     set.flat_map(|value| builtins::element_at(family, value))

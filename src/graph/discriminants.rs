@@ -4,6 +4,7 @@
 use crate::facts::model::{ExprKind, Narrowing, NarrowingKind, SymbolKind, TypeId, TypeKind};
 use crate::graph::generics::SELF;
 use crate::graph::members::Outcome;
+use crate::graph::modules::Family;
 use crate::graph::narrowing::same_chain;
 use crate::graph::queries::{Denoted, Session};
 use crate::graph::scope::{Place, Space};
@@ -174,13 +175,14 @@ impl Session<'_, '_> {
         let mut sets = Vec::new();
         for value in callees.values() {
             let (Value::Function(at) | Value::Bound(at, _)) = value else { return Set::unknown() };
-            sets.push(self.tested_by(*at, of_receiver));
+            let is_negative = narrowing.kind == NarrowingKind::NotGuard;
+            sets.push(self.tested_by(*at, of_receiver, is_negative));
         }
         if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
     }
 
     /// `T` of a function that is declared to give `p is T` for its first parameter, or `this is T`.
-    fn tested_by(&mut self, function: SymbolRef, of_receiver: bool) -> Set {
+    fn tested_by(&mut self, function: SymbolRef, of_receiver: bool, is_negative: bool) -> Set {
         for at in self.signatures_of(function) {
             let facts = self.shared.names.view.facts(at.file);
             let symbol = facts.symbol(at.symbol);
@@ -191,7 +193,12 @@ impl Session<'_, '_> {
                 continue;
             };
             let first = facts.params_of(scope).first().and_then(|param| param.name);
-            let is_tested = if of_receiver { facts.text(row.name) == "this" } else { row.name == first };
+            let is_tested = match Family::of(facts.dialect) {
+                // A `TypeGuard` that fails says nothing.
+                Family::Python => !is_negative || facts.text(row.name) == "TypeIs",
+                _ if of_receiver => facts.text(row.name) == "this",
+                _ => row.name == first,
+            };
             if is_tested {
                 return self.type_value(tested.ty, self.place_of(at));
             }

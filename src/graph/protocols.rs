@@ -1,6 +1,6 @@
 //! Python's protocols: what iterating, entering, unpacking and reading a descriptor give.
 
-use crate::facts::model::SymbolKind;
+use crate::facts::model::{SymbolId, SymbolKind};
 use crate::graph::builtins;
 use crate::graph::members::Outcome;
 use crate::graph::modules::Family;
@@ -106,6 +106,48 @@ impl Session<'_, '_> {
                 .collect();
             (!fields.is_empty()).then_some(fields)
         })
+    }
+
+    /// Position `at` of a class pattern (`case Point(x, y)`): a field of a named tuple or dataclass.
+    pub fn matched_part(&mut self, value: &Value, at: usize) -> Set {
+        let fields = match self.named_tuple_fields(value) {
+            Some(fields) => fields,
+            None => self.dataclass_fields(value),
+        };
+        match fields.get(at) {
+            Some(field) => self.value_on(&Denoted::Symbol(*field), value),
+            None => Set::unknown(),
+        }
+    }
+
+    /// The fields that a dataclass takes in order, those of its bases first.
+    fn dataclass_fields(&mut self, value: &Value) -> Vec<SymbolRef> {
+        let Value::Instance(class, _) = value else { return Vec::new() };
+        let view = self.shared.names.view;
+        let mro = self.bases(Query::Mro(*class));
+        let mut fields: Vec<SymbolRef> = Vec::new();
+        for base in mro.iter().rev() {
+            let Base::Class(at, _) = base else { continue };
+            if !self.has_decorator(*at, &["dataclass", "define", "frozen", "attrs"]) {
+                continue;
+            }
+            let children: Vec<SymbolId> = self.shared.names.file(at.file).children(at.symbol).collect();
+            for symbol in children {
+                let field = SymbolRef { symbol, ..*at };
+                let row = view.symbol(field);
+                if row.kind != SymbolKind::Field || row.ty.is_none() {
+                    continue;
+                }
+                let name = view.facts(at.file).name(row.name);
+                // What a class below declares anew keeps its place.
+                let known = fields.iter().position(|of| view.facts(of.file).name(view.symbol(*of).name) == name);
+                match known {
+                    Some(known) => fields[known] = field,
+                    None => fields.push(field),
+                }
+            }
+        }
+        fields
     }
 
     /// What `with` binds: the result of `__enter__`; what context managers of the standard

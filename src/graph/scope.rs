@@ -45,10 +45,18 @@ impl Session<'_, '_> {
             if let Some(param) = self.type_param(place.file, place.scope, name) {
                 return Meaning { denoted: Few::One(param), imported: false, declared: true };
             }
-            if Family::of(self.shared.names.view.facts(place.file).dialect) == Family::Ecma {
-                let text = self.shared.names.text(place.file, name);
-                let global = self.denoted(Query::Global(place.file, text)).to_vec();
-                meaning.denoted = self.only_in_space(global, space).into();
+            let text = self.shared.names.text(place.file, name);
+            match Family::of(self.shared.names.view.facts(place.file).dialect) {
+                Family::Ecma => {
+                    let global = self.denoted(Query::Global(place.file, text)).to_vec();
+                    meaning.denoted = self.only_in_space(global, space).into();
+                }
+                // `from m import *`.
+                Family::Python if !self.shared.names.file(place.file).stars().is_empty() => {
+                    meaning.denoted = self.denoted(Query::Export(place.file, text));
+                    (meaning.imported, meaning.declared) = (true, !meaning.denoted.is_empty());
+                }
+                Family::Python | Family::Java => {}
             }
             return meaning;
         };
@@ -124,10 +132,7 @@ impl Session<'_, '_> {
             return denoted;
         }
         let is_type_only = |d: &Denoted| match d {
-            Denoted::Symbol(at) => {
-                use crate::facts::model::SymbolKind::{Interface, TypeAlias};
-                matches!(self.shared.names.view.symbol(*at).kind, Interface | TypeAlias)
-            }
+            Denoted::Symbol(at) => is_type_only(self.shared.names.view.symbol(*at).kind),
             _ => false,
         };
         let is_type = |d: &Denoted| match d {
@@ -172,7 +177,17 @@ impl Session<'_, '_> {
             };
             innermost &= family == Family::Python && row.kind == ScopeKind::Comprehension;
             if visible {
+                // `type Error = …` names no value: `new Error()` is the runtime's all the same.
+                let is_hidden = |is_type: bool| {
+                    is_type && space == Space::Value && builtins::global(family, facts.name(name)).is_some()
+                };
                 let is_meant = |decl: &Decl| match (family, row.kind, decl) {
+                    (Family::Ecma, _, Decl::Symbol(row))
+                        if is_hidden(is_type_only(facts.symbols[*row as usize].kind)) =>
+                    {
+                        false
+                    }
+                    (Family::Ecma, _, Decl::Import(row)) if is_hidden(facts.imports[*row as usize].type_only) => false,
                     (Family::Python, ScopeKind::Class, _) => self.is_bound_in_class(place, *decl),
                     (Family::Python, ..) => true,
                     (_, _, Decl::Param(_)) if space == Space::Type => false,
@@ -363,4 +378,9 @@ impl Session<'_, '_> {
         }
         None
     }
+}
+
+/// Whether a symbol of ECMAScript is a type and no value.
+fn is_type_only(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Interface | SymbolKind::TypeAlias)
 }

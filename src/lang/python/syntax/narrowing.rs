@@ -225,11 +225,31 @@ impl Walk<'_> {
                 let of = |kind| Tested { kind, chain, ty, name: None };
                 Tests { holds: vec![of(NarrowingKind::Instance)], fails: vec![of(NarrowingKind::NotInstance)] }
             }
+            ("issubclass", [tested, classes]) => {
+                let Some(chain) = self.chain(*tested) else { return Tests::default() };
+                let inner = TypeOperand { role: TypeRole::Argument, name: None, ty: self.classes(*classes) };
+                let name = Some(self.b.intern("type"));
+                let class = self.b.leaf(ExprKind::Name, name, 0);
+                let ty = Some(self.named(class, &[inner]));
+                Tests {
+                    holds: vec![Tested { kind: NarrowingKind::Instance, chain, ty, name: None }],
+                    fails: Vec::new(),
+                }
+            }
             ("callable", [tested]) => {
                 let Some(chain) = self.chain(*tested) else { return Tests::default() };
                 let name = Some(self.b.intern("callable"));
                 let of = |kind| Tested { kind, chain, ty: None, name };
                 Tests { holds: vec![of(NarrowingKind::Typeof)], fails: vec![of(NarrowingKind::NotTypeof)] }
+            }
+            // Whether it is a `TypeGuard` is for its declared result to say; those are named alike.
+            (_, [tested, ..]) if is_question(&callee) => {
+                let (Some(chain), Some(callee)) = (self.chain(*tested), self.chain(function)) else {
+                    return Tests::default();
+                };
+                let ty = Some(self.typeof_expr(callee, None));
+                let of = |kind| Tested { kind, chain, ty, name: None };
+                Tests { holds: vec![of(NarrowingKind::Guard)], fails: vec![of(NarrowingKind::NotGuard)] }
             }
             _ => Tests::default(),
         }
@@ -267,4 +287,10 @@ impl Walk<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether a callee is named as guards are: `is_x`, `pkg.has_x`, `_is_x`.
+fn is_question(callee: &str) -> bool {
+    let name = callee.rsplit('.').next().unwrap_or(callee).trim_start_matches('_');
+    name.starts_with("is") || name.starts_with("has")
 }

@@ -168,6 +168,7 @@ impl Walk<'_> {
             len: 0,
         };
         let seen = if steps.is_empty() { self.b.push_expr(seen, &[operand(Role::Value, value)]) } else { value };
+        let mut n_positional = 0;
         for part in rest {
             let inner = named_children(*part).find(|inner| !is_extra(*inner));
             match inner {
@@ -182,7 +183,9 @@ impl Walk<'_> {
                     steps.pop();
                 }
                 _ => {
-                    steps.push(Step { kind: StepKind::Computed, name: None, detail: 0 });
+                    // By the order of the class's fields, counted from 1.
+                    n_positional += 1;
+                    steps.push(Step { kind: StepKind::Computed, name: None, detail: n_positional });
                     self.pattern(*part, seen, None, steps);
                     steps.pop();
                 }

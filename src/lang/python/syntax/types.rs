@@ -180,7 +180,13 @@ impl Walk<'_> {
             "ClassVar" | "Final" | "Required" | "NotRequired" | "ReadOnly" | "InitVar" | "Unpack" => {
                 self.b.type_of(TypeKind::Wrapped, &parts)
             }
-            "TypeGuard" | "TypeIs" => self.b.type_of(TypeKind::Predicate, &parts),
+            "TypeGuard" | "TypeIs" => {
+                // Only the latter says something where it fails.
+                let name = Some(self.b.intern(&form));
+                let (expr, scope) = (None, None);
+                let row = TypeRow { kind: TypeKind::Predicate, expr, name, scope, detail: 0, first: 0, len: 0 };
+                self.b.push_type(row, &parts)
+            }
             _ => self.named(expr, &parts),
         }
     }
