@@ -11,13 +11,12 @@ use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path;
-use object_store::retry::{RequestError, RetryError};
 use object_store::{Error as StoreError, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 use object_store::{PutPayload, RetryConfig};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::remote::backends::backend::{Access, Backend, Fault, Found, Listed, Outcome, Put};
-use crate::remote::backends::bucket_client::Connector;
+use crate::remote::backends::bucket_client::{Connector, with_status};
 use crate::remote::backends::http::agent;
 use crate::remote::backends::shown;
 use crate::report::sanitize;
@@ -109,13 +108,13 @@ impl Bucket {
         }
     }
 
-    fn fault(&self, error: &StoreError) -> Fault {
-        let what = plain(error);
-        match error {
+    fn fault(&self, refused: &Refused) -> Fault {
+        let what = plain(&refused.error);
+        match refused.error {
             StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => {
                 Fault::lasting(format!("{what} (are {} set and right?)", self.credentials))
             }
-            StoreError::Generic { .. } => match status(error) {
+            StoreError::Generic { .. } => match refused.status {
                 Some(408 | 425 | 429 | 500..) | None => Fault::passing(what),
                 Some(_) => Fault::lasting(what),
             },
@@ -123,7 +122,7 @@ impl Bucket {
         }
     }
 
-    fn put(&self, name: &str, bytes: &[u8], mode: PutMode) -> std::result::Result<(), StoreError> {
+    fn put(&self, name: &str, bytes: &[u8], mode: PutMode) -> std::result::Result<(), Refused> {
         let options = PutOptions { mode, ..PutOptions::default() };
         let payload = PutPayload::from(bytes.to_vec());
         wait(self.store.put_opts(&self.path(name), payload, options)).map(drop)
@@ -144,10 +143,10 @@ impl Backend for Bucket {
             let piece = wait(async { self.store.get_opts(&path, options).await?.bytes().await });
             let bytes = match piece {
                 Ok(bytes) => bytes,
-                Err(StoreError::NotFound { .. }) => return Ok(Found::No),
+                Err(Refused { error: StoreError::NotFound { .. }, .. }) => return Ok(Found::No),
                 // The file ends before the range.
-                Err(error) if status(&error) == Some(416) => return Ok(Found::Yes),
-                Err(error) => return Err(self.fault(&error)),
+                Err(Refused { status: Some(416), .. }) => return Ok(Found::Yes),
+                Err(refused) => return Err(self.fault(&refused)),
             };
             sink.write_all(&bytes).map_err(Fault::lasting)?;
             if (bytes.len() as u64) < end - start {
@@ -165,8 +164,10 @@ impl Backend for Bucket {
         }
         match self.put(name, bytes, PutMode::Create) {
             Ok(()) => Ok(Put::Written),
-            Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => Ok(Put::WasThere),
-            Err(error) => Err(self.fault(&error)),
+            Err(Refused { error: StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }, .. }) => {
+                Ok(Put::WasThere)
+            }
+            Err(refused) => Err(self.fault(&refused)),
         }
     }
 
@@ -193,32 +194,27 @@ impl Backend for Bucket {
 
     fn remove(&self, name: &str) -> Outcome<()> {
         match wait(self.store.delete(&self.path(name))) {
-            Err(StoreError::NotFound { .. }) | Ok(()) => Ok(()),
-            Err(error) => Err(self.fault(&error)),
+            Err(Refused { error: StoreError::NotFound { .. }, .. }) | Ok(()) => Ok(()),
+            Err(refused) => Err(self.fault(&refused)),
         }
     }
+}
+
+/// Why a request came to nothing.
+struct Refused {
+    error: StoreError,
+    /// The server's status, where there was an answer.
+    status: Option<u16>,
 }
 
 /// Waits for a request on this thread, which is the caller's to block.
-fn wait<T>(request: impl Future<Output = object_store::Result<T>>) -> object_store::Result<T> {
+fn wait<T>(request: impl Future<Output = object_store::Result<T>>) -> std::result::Result<T, Refused> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|cause| StoreError::Generic { store: "bucket", source: Box::new(cause) })?;
-    runtime.block_on(request)
-}
-
-/// The server's status, where there was an answer.
-fn status(error: &StoreError) -> Option<u16> {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(at) = cause {
-        if let Some(retry) = at.downcast_ref::<RetryError>() {
-            return match retry.inner() {
-                RequestError::Status { status, .. } | RequestError::Response { status, .. } => Some(status.as_u16()),
-                RequestError::BareRedirect | RequestError::Http(_) => None,
-            };
-        }
-        cause = at.source();
-    }
-    None
+    let (outcome, status) = with_status(|| match runtime {
+        Ok(runtime) => runtime.block_on(request),
+        Err(cause) => Err(StoreError::Generic { store: "bucket", source: Box::new(cause) }),
+    });
+    outcome.map_err(|error| Refused { error, status })
 }
 
 /// An error in one line: parts of it are the server's words.

@@ -1,6 +1,7 @@
 //! The HTTP client of buckets: object_store's requests over the client that all remotes share, so
 //! that proxies, certificates and patience are the same, and one TLS is built.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
@@ -17,6 +18,18 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
 /// How long the service that hands out a machine's credentials may take: elsewhere there is none.
 const METADATA_PATIENCE: Duration = Duration::from_secs(1);
+
+thread_local! {
+    static STATUS: Cell<Option<u16>> = const { Cell::new(None) };
+}
+
+/// What `work` gives, and the status of the last whole answer that it had on this thread:
+/// object_store's errors do not tell it.
+pub fn with_status<T>(work: impl FnOnce() -> T) -> (T, Option<u16>) {
+    STATUS.with(|status| status.set(None));
+    let outcome = work();
+    (outcome, STATUS.with(Cell::get))
+}
 
 /// Makes clients over an agent.
 #[derive(Debug)]
@@ -65,6 +78,7 @@ impl HttpService for Client {
 
 impl Client {
     fn run(&self, request: Request<impl ureq::AsSendBody>, is_metadata: bool) -> Result<HttpResponse, ureq::Error> {
+        STATUS.with(|status| status.set(None));
         let response = match is_metadata {
             true => {
                 let hasty = self.agent.configure_request(request).timeout_global(Some(METADATA_PATIENCE));
@@ -74,6 +88,7 @@ impl Client {
         };
         let (parts, body) = response.into_parts();
         let bytes = body.into_with_config().limit(MAX_ANSWER_BYTES).read_to_vec()?;
+        STATUS.with(|status| status.set(Some(parts.status.as_u16())));
         Ok(HttpResponse::from_parts(parts, bytes.into()))
     }
 }
