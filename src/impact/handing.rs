@@ -301,7 +301,9 @@ fn expressions_of(facts: &FileFacts, function: SymbolId) -> std::ops::Range<usiz
 fn expressions_around(facts: &FileFacts, function: SymbolId) -> std::ops::Range<usize> {
     let range = expressions_of(facts, function);
     let end_line = facts.symbol(function).end_line;
-    let refs = facts.refs.iter().filter(|r| r.start_line.min(r.line) > end_line);
+    // Sorted by line, which is never before the first line of the same reference.
+    let first = facts.refs.partition_point(|r| r.line <= end_line);
+    let refs = facts.refs[first..].iter().filter(|r| r.start_line.min(r.line) > end_line);
     let below = refs.map(|r| root_of(facts, r.expr).index()).min();
     range.start..below.unwrap_or(facts.exprs.len()).max(range.end)
 }

@@ -75,10 +75,7 @@ impl Steps<'_> {
                         self.push_user(edge, name, out);
                     }
                     // Who makes an instance and only asks for its members does not operate on it.
-                    EdgeKind::Calls
-                        if is_closed
-                            && edge.test_block.is_none()
-                            && handing::only_receives(user, edge.from.symbol, edge.line, name) => {}
+                    EdgeKind::Calls if is_closed && edge.test_block.is_none() && self.only_receives(edge, name) => {}
                     EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests => {
                         self.push_holder(edge, (name, member), out);
                     }
@@ -91,6 +88,19 @@ impl Steps<'_> {
         if is_closed {
             self.push_leaks(&seen, out);
         }
+    }
+
+    /// Whether the instance that an edge makes is never more there than what members are asked of. It
+    /// is asked for each member of the class and of those above, and looks at a whole function.
+    fn only_receives(&self, edge: &Edge, class: &str) -> bool {
+        let key = (edge.from, edge.line, edge.to);
+        if let Some(known) = self.receiving.borrow().get(&key) {
+            return *known;
+        }
+        let facts = self.view.facts(edge.from.file);
+        let found = handing::only_receives(facts, edge.from.symbol, edge.line, class);
+        self.receiving.borrow_mut().insert(key, found);
+        found
     }
 
     /// Whether neither a class nor one above or below it has a base outside, whose code could

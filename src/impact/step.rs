@@ -155,6 +155,9 @@ pub struct Steps<'a> {
     guesses: RefCell<BTreeMap<(Guess, SymbolRef), BTreeSet<u32>>>,
     /// Files that make instances with a method, as far as they were asked for.
     pub(super) makers: RefCell<HashMap<SymbolRef, Option<Rc<[FileIdx]>>>>,
+    /// Whether what an edge makes is only asked for members, as far as it was asked: by its source,
+    /// line and target.
+    pub(super) receiving: RefCell<HashMap<(SymbolRef, u32, SymbolRef), bool>>,
     /// Files with tests, sorted.
     pub(super) test_files: Vec<FileIdx>,
     /// Whether some code lists the classes below another (`__subclasses__`).
@@ -210,6 +213,7 @@ impl<'a> Steps<'a> {
             may_imports: may_imports.to_vec(),
             guesses: RefCell::default(),
             makers: RefCell::default(),
+            receiving: RefCell::default(),
             test_files: test_files.to_vec(),
             has_subclass_lists: view.indices().any(|file| view.figures(file).lists_subclasses),
         }
