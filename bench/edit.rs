@@ -4,9 +4,11 @@
 //!
 //! `RATLAS_BENCH_DIR=some/clone cargo bench --bench edit`; with `RATLAS_BENCH_EACH` a line an edit too.
 
+mod timing;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ratlas::atlas::{Atlas, AtlasSource};
 use ratlas::facts::model::{Symbol, SymbolId};
@@ -15,6 +17,8 @@ use ratlas::lang;
 use ratlas::session::{Session, SessionOptions};
 use ratlas::view::{FileIdx, SymbolRef};
 use serde_json::json;
+
+use timing::{millis, timed};
 
 /// As in the binary.
 #[global_allocator]
@@ -211,16 +215,6 @@ fn git_status(clone: &Path) -> Duration {
         let run = Command::new("git").arg("-C").arg(clone).args(["status", "--porcelain"]).output();
         assert!(run.is_ok_and(|run| run.status.success()), "git status runs");
     })
-}
-
-fn timed(step: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    step();
-    start.elapsed()
-}
-
-fn millis(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e4).round() / 10.0
 }
 
 fn ratio(time: Duration, yardstick: Duration) -> f64 {

@@ -4,13 +4,17 @@
 //!
 //! `RATLAS_BENCH_DIR=some/clone cargo bench --bench switch`
 
+mod timing;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ratlas::atlas::AtlasSource;
 use ratlas::session::{Session, SessionOptions};
 use serde_json::json;
+
+use timing::{millis, timed};
 
 /// As in the binary.
 #[global_allocator]
@@ -100,16 +104,6 @@ fn edit(path: &Path, branch: usize) {
 fn git(clone: &Path, arguments: &[&str]) {
     let run = Command::new("git").arg("-C").arg(clone).args(arguments).status();
     assert!(run.is_ok_and(|status| status.success()), "git {arguments:?}");
-}
-
-fn timed(step: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    step();
-    start.elapsed()
-}
-
-fn millis(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1e4).round() / 10.0
 }
 
 fn ratio(time: Duration, yardstick: Duration) -> f64 {

@@ -200,32 +200,8 @@ fn arguments(answer: &Answer, tests: Vec<SelectedTest>, build: Option<RunnerForm
             return files.into_iter().collect();
         }
     };
-    let part = Answer { tests, mode: Mode::Selected, ..bare(answer) };
+    let part = Answer { tests, ..Answer::bare(answer.policy, Mode::Selected, answer.verdict, answer.stats) };
     runners::lines(&part, format)
-}
-
-/// An answer without its lists, which no runner's form reads.
-fn bare(answer: &Answer) -> Answer {
-    Answer {
-        repository: String::new(),
-        base: None,
-        head: None,
-        question: String::new(),
-        causes: Vec::new(),
-        reasons: Vec::new(),
-        tests: Vec::new(),
-        packages: Vec::new(),
-        files: Vec::new(),
-        symbols: Vec::new(),
-        dependents: Vec::new(),
-        warnings: Vec::new(),
-        left_out: Vec::new(),
-        shadow: None,
-        policy: answer.policy,
-        mode: answer.mode,
-        verdict: answer.verdict,
-        stats: answer.stats,
-    }
 }
 
 /// The matrix as GitHub's `fromJSON` takes it. Where it would be too large, jobs lose their

@@ -219,6 +219,30 @@ pub fn confidence(value: u64) -> f64 {
 }
 
 impl Answer {
+    /// An answer that names no tree, no change and no test.
+    pub fn bare(policy: Policy, mode: Mode, verdict: Verdict, stats: Stats) -> Self {
+        Answer {
+            repository: String::new(),
+            base: None,
+            head: None,
+            question: String::new(),
+            policy,
+            mode,
+            verdict,
+            causes: Vec::new(),
+            reasons: Vec::new(),
+            tests: Vec::new(),
+            packages: Vec::new(),
+            files: Vec::new(),
+            symbols: Vec::new(),
+            dependents: Vec::new(),
+            stats,
+            warnings: Vec::new(),
+            left_out: Vec::new(),
+            shadow: None,
+        }
+    }
+
     /// The share of tests that are selected, 0 when there is none.
     pub fn share(&self) -> f64 {
         match self.stats.n_tests {

@@ -203,29 +203,13 @@ pub(super) struct Draft<'o> {
 impl<'o> Draft<'o> {
     fn new(ground: &Ground<'_>, options: &'o Options, question: &str) -> Self {
         let header = &ground.atlas.header;
+        let stats =
+            Stats { n_tests: ground.tests.tests.len(), n_test_files: ground.tests.files.len(), ..Stats::default() };
         let answer = Answer {
             repository: header.repository.clone(),
-            base: None,
             head: header.commit.clone(),
             question: question.to_string(),
-            policy: options.policy,
-            mode: Mode::Selected,
-            verdict: Verdict::Complete,
-            causes: Vec::new(),
-            reasons: Vec::new(),
-            tests: Vec::new(),
-            packages: Vec::new(),
-            files: Vec::new(),
-            symbols: Vec::new(),
-            dependents: Vec::new(),
-            stats: Stats {
-                n_tests: ground.tests.tests.len(),
-                n_test_files: ground.tests.files.len(),
-                ..Stats::default()
-            },
-            warnings: Vec::new(),
-            left_out: Vec::new(),
-            shadow: None,
+            ..Answer::bare(options.policy, Mode::Selected, Verdict::Complete, stats)
         };
         let mut draft = Draft {
             options,
