@@ -9,6 +9,7 @@ use crate::impact::decide::{Draft, Ground};
 use crate::impact::reach::{Seed, reach_by_group};
 use crate::impact::seeds::label;
 use crate::impact::space::Node;
+use crate::impact::tests::Test;
 
 /// Guesses are asked about one by one, up to this many: each batch of 64 is a walk of its own.
 /// More of them are told as they are.
@@ -19,6 +20,7 @@ impl Draft<'_> {
     /// selected: then more may be affected. `ground`: where the guesses were made.
     pub(super) fn tell_guesses(&mut self, ground: &Ground<'_>, new: &Ground<'_>) {
         let mut guesses = ground.steps.guesses();
+        let left_out = self.left_out_of(ground, new);
         let mut is_open: HashSet<usize>;
         loop {
             is_open = (0..guesses.len()).collect();
@@ -27,9 +29,8 @@ impl Draft<'_> {
             }
             let nodes: Vec<&BTreeSet<u32>> = guesses.iter().map(|(_, nodes)| nodes).collect();
             let chunks = nodes.chunks(64).enumerate();
-            is_open = chunks
-                .flat_map(|(at, chunk)| self.reaching_more(chunk, ground, new).map(move |n| at * 64 + n))
-                .collect();
+            is_open =
+                chunks.flat_map(|(at, chunk)| reaching(chunk, ground, &left_out).map(move |n| at * 64 + n)).collect();
             // What was left out may lead to other guesses.
             let now = ground.steps.guesses();
             if now == guesses {
@@ -45,18 +46,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Which of at most 64 sets of nodes lead to a test of the head that is not selected.
-    fn reaching_more(
-        &self,
-        groups: &[&BTreeSet<u32>],
-        ground: &Ground<'_>,
-        new: &Ground<'_>,
-    ) -> impl Iterator<Item = usize> + use<> {
-        let seeds: Vec<Vec<Seed>> = groups
-            .iter()
-            .map(|nodes| nodes.iter().map(|node| Seed { node: *node, is_contract: false }).collect())
-            .collect();
-        let masks = reach_by_group(&ground.steps, &ground.closure, &seeds);
+    /// The tests of a side that stand in the head too and are not selected there.
+    fn left_out_of<'g>(&self, ground: &'g Ground<'_>, new: &Ground<'_>) -> Vec<&'g Test> {
         // Tests of the base are told by name; one that is gone cannot be missed.
         let by_name: HashMap<(&str, &RepoPath), usize> = new
             .tests
@@ -65,14 +56,22 @@ impl Draft<'_> {
             .enumerate()
             .map(|(at, test)| ((test.id.as_str(), &new.atlas.view.file(test.file).path), at))
             .collect();
-        let mut found = 0u64;
-        for test in &ground.tests.tests {
+        let is_left_out = |test: &&Test| {
             let path = &ground.atlas.view.file(test.file).path;
-            let is_left_out = by_name.get(&(test.id.as_str(), path)).is_some_and(|at| !self.selection.contains_key(at));
-            if is_left_out {
-                found |= test.carriers.iter().filter_map(|node| masks.get(node)).fold(0, |all, mask| all | mask);
-            }
-        }
-        (0..groups.len()).filter(move |at| found & (1 << at) != 0)
+            by_name.get(&(test.id.as_str(), path)).is_some_and(|at| !self.selection.contains_key(at))
+        };
+        ground.tests.tests.iter().filter(is_left_out).collect()
     }
+}
+
+/// Which of at most 64 sets of nodes lead to one of some tests.
+fn reaching(groups: &[&BTreeSet<u32>], ground: &Ground<'_>, tests: &[&Test]) -> impl Iterator<Item = usize> + use<> {
+    let seeds: Vec<Vec<Seed>> = groups
+        .iter()
+        .map(|nodes| nodes.iter().map(|node| Seed { node: *node, is_contract: false }).collect())
+        .collect();
+    let masks = reach_by_group(&ground.steps, &ground.closure, &seeds);
+    let carriers = tests.iter().flat_map(|test| &test.carriers);
+    let found = carriers.filter_map(|node| masks.get(node)).fold(0u64, |all, mask| all | mask);
+    (0..groups.len()).filter(move |at| found & (1 << at) != 0)
 }
