@@ -2,7 +2,7 @@
 //! parameters filled from the receiver.
 
 use crate::facts::model::SymbolKind;
-use crate::graph::generics::{mentions_any_param, substitute};
+use crate::graph::generics::substitute;
 use crate::graph::members::Outcome;
 use crate::graph::modules::Family;
 use crate::graph::names::Text;
@@ -45,7 +45,7 @@ impl Session<'_, '_> {
             SymbolKind::Property | SymbolKind::Field | SymbolKind::Variable | SymbolKind::EnumMember => {
                 let values = self.values(Query::Symbol(*at));
                 let Some(owner) = owner else { return values };
-                let values = if mentions_any_param(&values) {
+                let values = if values.mentions_param() {
                     let env = self.env_of_any(&receivers, owner);
                     substitute(&values, &env)
                 } else {

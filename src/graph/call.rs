@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::facts::model::{ExprId, ExprKind, ParamKind, ReturnKind, Role, ScopeId, ScopeKind, SymbolFlags, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::builtins;
-use crate::graph::generics::{Env, SELF, mentions_any_param, substitute};
+use crate::graph::generics::{Env, SELF, substitute};
 use crate::graph::modules::{Family, Target};
 use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::Place;
@@ -297,7 +297,7 @@ impl Session<'_, '_> {
 
     fn signature_result(&mut self, at: SymbolRef, receiver: Option<&Value>, args: &[Set]) -> Set {
         let result = self.values(Query::Returns(at));
-        if !mentions_any_param(&result) {
+        if !result.mentions_param() {
             return result;
         }
         let mut env = Env::default();

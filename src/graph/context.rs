@@ -7,7 +7,6 @@ use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::generics::{Env, substitute};
 use crate::graph::modules::Family;
-use crate::graph::operands::Filling;
 use crate::graph::queries::{Denoted, Session};
 use crate::graph::scope::{Place, Space};
 use crate::graph::value::{Set, Value, no_args};
@@ -101,8 +100,10 @@ impl Session<'_, '_> {
         let row = facts.expr(around);
         match row.kind {
             ExprKind::Call | ExprKind::New if position > 0 => {
-                let place = self.place_near(file, expr);
-                self.expected_operand(around, position as usize, place, Filling::ByArguments, nesting)
+                self.remembered_expected((file, around, position), |session| {
+                    let place = session.place_near(file, expr);
+                    session.expected_operand(around, position as usize, place, nesting)
+                })
             }
             ExprKind::Object => {
                 let operand = &facts.operands_of(around)[position as usize];

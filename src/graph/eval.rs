@@ -7,7 +7,7 @@ use crate::facts::model::{
 use crate::facts::table::Cell;
 use crate::graph::builtins;
 use crate::graph::few::Few;
-use crate::graph::generics::{SELF, mentions_any_param};
+use crate::graph::generics::SELF;
 use crate::graph::members::united;
 use crate::graph::modules::{Family, Target};
 use crate::graph::names::Text;
@@ -217,7 +217,7 @@ impl Session<'_, '_> {
         let mut value = |denoted: &Denoted| {
             let values = self.denoted_value(denoted);
             match denoted {
-                Denoted::Symbol(field) if family == Family::Java && mentions_any_param(&values) => {
+                Denoted::Symbol(field) if family == Family::Java && values.mentions_param() => {
                     self.inherited_value(*field, &values, place)
                 }
                 _ => values,

@@ -9,7 +9,7 @@ use crate::graph::link::Linker;
 use crate::graph::members::Outcome;
 use crate::graph::modules::Family;
 use crate::graph::names::Text;
-use crate::graph::operands::Filling;
+use crate::graph::operands::Wanted;
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
 use crate::graph::value::{Set, Value};
@@ -17,6 +17,15 @@ use crate::view::SymbolRef;
 
 /// How deep literals are looked into.
 const MAX_DEPTH: u32 = 8;
+
+/// What is declared where a value goes.
+#[derive(Clone, Copy)]
+enum Goal<'a> {
+    /// A type.
+    Type(&'a Set),
+    /// What functions declare for an operand of a call, their type parameters open.
+    Operand(&'a [Wanted], ExprId),
+}
 
 impl Linker<'_, '_> {
     /// Notes which methods stand in for which members: by each argument, value of a binding,
@@ -38,9 +47,10 @@ impl Linker<'_, '_> {
                 }
                 self.session.refuel();
                 let place = Place { file: self.file, scope: reference.scope, line: reference.line };
-                if self.hands(operand.expr, place, 0) {
-                    let wanted = self.session.expected_operand(reference.expr, at, place, Filling::ByReceiver, 0);
-                    self.flow(operand.expr, &wanted, place, 0);
+                let wanted = self.session.wanted_operand(reference.expr, at, place, 0);
+                let is_cast = facts.expr(operand.expr).kind == ExprKind::Cast;
+                if (is_cast || wanted.iter().any(Wanted::is_told)) && self.hands(operand.expr, place, 0) {
+                    self.flow(operand.expr, Goal::Operand(&wanted, reference.expr), place, 0);
                 }
             }
         }
@@ -59,7 +69,7 @@ impl Linker<'_, '_> {
             self.session.refuel();
             if may_hand(facts, default) && self.hands(default, place, 0) {
                 let wanted = self.session.type_value(ty, place);
-                self.flow(default, &wanted, place, 0);
+                self.flow(default, Goal::Type(&wanted), place, 0);
             }
         }
         self.link.stand_ins.sort_unstable();
@@ -70,7 +80,7 @@ impl Linker<'_, '_> {
         self.session.refuel();
         if may_hand(self.facts(), value) && self.hands(value, place, 0) {
             let wanted = self.session.expected(self.file, value, 0);
-            self.flow(value, &wanted, place, 0);
+            self.flow(value, Goal::Type(&wanted), place, 0);
         }
     }
 
@@ -93,43 +103,72 @@ impl Linker<'_, '_> {
         }
     }
 
-    /// Follows what an expression hands to where `wanted` is declared.
-    fn flow(&mut self, expr: ExprId, wanted: &Set, place: Place, depth: u32) {
+    /// The types of a goal, of whose type parameters those are filled that are no arguments of
+    /// another type: by them alone members are told.
+    fn heads(&mut self, goal: Goal<'_>, place: Place) -> Set {
+        match goal {
+            Goal::Type(set) => set.clone(),
+            Goal::Operand(wanted, call) => {
+                Set::union(wanted.iter().map(|wanted| self.session.heads_wanted(wanted, call, place)))
+            }
+        }
+    }
+
+    /// The types of a goal, all their type parameters filled.
+    fn filled(&mut self, goal: Goal<'_>, place: Place) -> Set {
+        match goal {
+            Goal::Type(set) => set.clone(),
+            Goal::Operand(wanted, call) => {
+                Set::union(wanted.iter().map(|wanted| self.session.filled_wanted(wanted, call, place)))
+            }
+        }
+    }
+
+    /// Follows what an expression hands to where a goal is declared.
+    fn flow(&mut self, expr: ExprId, goal: Goal<'_>, place: Place, depth: u32) {
         let facts = self.view.facts(self.file);
         let family = Family::of(facts.dialect);
         let row = facts.expr(expr);
-        if depth > MAX_DEPTH || (wanted.is_bare() && row.kind != ExprKind::Cast) {
+        let is_told = match goal {
+            Goal::Type(set) => !set.is_bare(),
+            Goal::Operand(wanted, _) => wanted.iter().any(Wanted::is_told),
+        };
+        if depth > MAX_DEPTH || (!is_told && row.kind != ExprKind::Cast) {
             return;
         }
         match row.kind {
             ExprKind::Seq => {
+                let wanted = self.filled(goal, place);
                 for (at, operand) in facts.operands_of(expr).iter().enumerate() {
                     if operand.role != Role::Spread && may_hand(facts, operand.expr) {
                         let part = wanted.flat_map(|value| builtins::part(family, value, at));
-                        self.flow(operand.expr, &part, place, depth + 1);
+                        self.flow(operand.expr, Goal::Type(&part), place, depth + 1);
                     }
                 }
             }
             ExprKind::Choice | ExprKind::Value => {
                 for operand in facts.operands_of(expr) {
-                    self.flow(operand.expr, wanted, place, depth + 1);
+                    self.flow(operand.expr, goal, place, depth + 1);
                 }
             }
             ExprKind::Cast => {
                 let (Some(inner), Some(ty)) = (facts.operand(expr, 0), row.ty) else { return };
                 let cast = self.session.type_value(ty, place);
-                self.flow(inner, &cast, place, depth + 1);
+                self.flow(inner, Goal::Type(&cast), place, depth + 1);
             }
             ExprKind::Object if family == Family::Ecma => {
                 if row.scope.is_some() {
-                    self.hand(&Value::Object(self.file, expr), wanted);
+                    let wanted = self.heads(goal, place);
+                    self.hand(&Value::Object(self.file, expr), &wanted);
                 }
+                let mut wanted = None;
                 for operand in facts.operands_of(expr) {
                     let (Some(name), Role::Keyword) = (operand.name, operand.role) else { continue };
-                    if may_hand(facts, operand.expr) {
+                    if may_hand(facts, operand.expr) && self.hands(operand.expr, place, depth) {
+                        let wanted = wanted.get_or_insert_with(|| self.filled(goal, place));
                         let text = self.session.shared.names.text(self.file, name);
                         let part = self.session.attribute(wanted, text, self.file);
-                        self.flow(operand.expr, &part, place, depth + 1);
+                        self.flow(operand.expr, Goal::Type(&part), place, depth + 1);
                     }
                 }
             }
@@ -140,8 +179,11 @@ impl Linker<'_, '_> {
                 if family == Family::Python && (set.open || values.len() > 1) {
                     return;
                 }
-                for value in values.into_iter().filter(|value| has_methods(value)) {
-                    self.hand(value, wanted);
+                let values = values.into_iter().filter(|value| has_methods(value));
+                let mut values = values.peekable();
+                if values.peek().is_some() {
+                    let wanted = self.heads(goal, place);
+                    values.for_each(|value| self.hand(value, &wanted));
                 }
             }
             _ => {}

@@ -66,7 +66,7 @@ impl Env {
 
 /// Replaces type parameters by what they stand for.
 pub fn substitute(set: &Set, env: &Env) -> Set {
-    if env.is_empty() || set.values().iter().all(|v| !mentions_param(v)) {
+    if env.is_empty() || !set.mentions_param() {
         return set.clone();
     }
     set.flat_map(|value| match value {
@@ -95,25 +95,11 @@ pub fn substitute(set: &Set, env: &Env) -> Set {
 }
 
 /// Replaces type parameters in each of several sets.
-pub fn substitute_all(args: &[Set], env: &Env) -> Args {
-    args.iter().map(|arg| substitute(arg, env)).collect()
-}
-
-/// Whether type parameters are anywhere in a set.
-pub fn mentions_any_param(set: &Set) -> bool {
-    set.values().iter().any(mentions_param)
-}
-
-/// Whether type parameters, or shapes that may hold some, are anywhere in a value.
-pub fn mentions_param(value: &Value) -> bool {
-    match value {
-        Value::TypeParam(..) | Value::Shape(..) => true,
-        Value::Instance(_, args) | Value::ExternalInstance(_, args) => {
-            args.iter().any(|arg| arg.values().iter().any(mentions_param))
-        }
-        Value::Bound(_, receiver) => mentions_param(receiver),
-        _ => false,
+pub fn substitute_all(args: &Args, env: &Env) -> Args {
+    if !args.mention_params() {
+        return args.clone();
     }
+    args.iter().map(|arg| substitute(arg, env)).collect()
 }
 
 impl Session<'_, '_> {

@@ -6,9 +6,9 @@ use crate::graph::builtins;
 use crate::graph::generics::{Env, substitute, type_params_of};
 use crate::graph::modules::Family;
 use crate::graph::names::Text;
-use crate::graph::queries::Session;
+use crate::graph::queries::{Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::value::{Name, Set, Value, no_args};
+use crate::graph::value::{Args, Name, Set, Value, no_args};
 use crate::view::SymbolRef;
 
 /// What the name of the type of one key starts with; no type of a language does.
@@ -87,13 +87,37 @@ impl Session<'_, '_> {
         if Family::of(facts.dialect) != Family::Ecma {
             return;
         }
-        let place = self.place_of(function);
-        for (at, param) in type_params_of(facts, function.symbol).iter().enumerate() {
+        for at in 0..type_params_of(facts, function.symbol).len() {
             let key = (function, at as u32);
-            if let (Some(default), false) = (param.default, env.has(key)) {
-                let set = self.type_value_in(default, place, env);
+            if !env.has(key)
+                && let Some(set) = self.default_type(function, at, env)
+            {
                 env.add(key, set);
             }
         }
+    }
+
+    /// What a type parameter is by default where others stand for what `env` says; `None` where
+    /// it has no default.
+    pub fn default_type(&mut self, owner: SymbolRef, position: usize, env: &Env) -> Option<Set> {
+        let facts = self.shared.names.view.facts(owner.file);
+        let default = type_params_of(facts, owner.symbol).get(position)?.default?;
+        let set = match facts.type_row(default).kind {
+            TypeKind::IndexedAccess | TypeKind::Union | TypeKind::Intersection | TypeKind::Array => {
+                self.type_value_in(default, self.place_of(owner), env)
+            }
+            _ => {
+                let defaults = self.types(Query::Types(owner));
+                substitute(defaults.get(position)?, env)
+            }
+        };
+        Some(set)
+    }
+
+    /// What the type parameters of an ECMAScript function or type are by default, each by itself.
+    pub fn default_types(&mut self, owner: SymbolRef) -> Args {
+        let place = self.place_of(owner);
+        let params = type_params_of(self.shared.names.view.facts(owner.file), owner.symbol);
+        params.iter().map(|param| param.default.map_or_else(Set::unknown, |ty| self.type_value(ty, place))).collect()
     }
 }

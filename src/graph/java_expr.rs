@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::facts::model::{ExprId, ExprKind, ParamKind, Role, SymbolFlags, SymbolKind};
 use crate::graph::builtins;
-use crate::graph::generics::{Env, mentions_any_param, substitute, substitute_all};
+use crate::graph::generics::{Env, substitute, substitute_all};
 use crate::graph::java_subtypes::promoted;
 use crate::graph::modules::Family;
 use crate::graph::names::Text;
@@ -42,7 +42,7 @@ impl Session<'_, '_> {
             let all = receivers.iter().map(Some).chain(receivers.is_empty().then_some(None));
             for receiver in all {
                 let result = self.function_result(at, receiver, &args);
-                if !mentions_any_param(&result) {
+                if !result.mentions_param() {
                     sets.push(result);
                     continue;
                 }

@@ -2,6 +2,7 @@
 
 pub mod aliases;
 pub mod answers;
+pub mod args;
 pub mod arguments;
 pub mod assemble;
 pub mod attributes;

@@ -1,73 +1,108 @@
 //! What the operands of a call are expected to be, by the parameters that they are given for.
 
 use crate::facts::model::{ExprId, ExprKind, ParamKind, Role};
-use crate::graph::generics::{Env, mentions_param, substitute};
+use crate::graph::generics::{Env, substitute};
 use crate::graph::modules::Family;
 use crate::graph::queries::Session;
 use crate::graph::scope::Place;
 use crate::graph::value::{Set, Value};
 use crate::view::SymbolRef;
 
-/// What fills the type parameters of what is expected of an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Filling {
-    /// The receiver, explicit type arguments, and the arguments, itself among them.
-    ByArguments,
-    /// The receiver and explicit type arguments: what is declared.
-    ByReceiver,
+/// What a parameter is declared to be for an operand of a call, its type parameters open.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    declared: Set,
+    /// The function that declares it, and what it is called on; `None` where nothing fills type
+    /// parameters.
+    by: Option<(SymbolRef, Option<Value>)>,
+}
+
+impl Wanted {
+    /// What is wanted as it stands.
+    fn plain(declared: Set) -> Self {
+        Wanted { declared, by: None }
+    }
+
+    /// Whether anything is declared.
+    pub fn is_told(&self) -> bool {
+        !self.declared.is_bare()
+    }
 }
 
 impl Session<'_, '_> {
-    /// What operand `position` of a call is expected to be by the parameter that it is given for.
-    pub fn expected_operand(
-        &mut self,
-        call: ExprId,
-        position: usize,
-        place: Place,
-        filling: Filling,
-        nesting: u32,
-    ) -> Set {
+    /// What operand `position` of a call is expected to be by the parameter that it is given for:
+    /// its type parameters filled by the receiver, explicit type arguments, and the arguments,
+    /// itself among them.
+    pub fn expected_operand(&mut self, call: ExprId, position: usize, place: Place, nesting: u32) -> Set {
+        let mut sets = Vec::new();
+        for wanted in self.wanted_operand(call, position, place, nesting) {
+            if !wanted.declared.mentions_param() {
+                sets.push(wanted.declared);
+                continue;
+            }
+            let mut env = self.receiver_types(&wanted, call, place);
+            if let Some((at, _)) = wanted.by
+                && self.is_ecma(at.file)
+            {
+                env = self.argument_types(at, call, place, nesting, env);
+                self.add_defaults(at, &mut env);
+            }
+            sets.push(substitute(&wanted.declared, &env));
+        }
+        Set::union(sets)
+    }
+
+    /// What the functions that a call may mean declare for its operand `position`.
+    pub fn wanted_operand(&mut self, call: ExprId, position: usize, place: Place, nesting: u32) -> Vec<Wanted> {
         let facts = self.shared.names.view.facts(place.file);
-        let Some(callee) = facts.operand(call, 0) else { return Set::unknown() };
+        let Some(callee) = facts.operand(call, 0) else { return vec![Wanted::plain(Set::unknown())] };
         let before = facts.operands_of(call)[1..position].iter();
         let argument = before.filter(|o| o.role != Role::TypeArgument).count();
         if Family::of(facts.dialect) == Family::Java {
-            return self.java_expected(call, argument, place, nesting);
+            return vec![Wanted::plain(self.java_expected(call, argument, place, nesting))];
         }
         let callees = self.eval(callee, place);
-        callees.flat_map(|value| self.type_of_argument(value, call, (position, argument), place, (filling, nesting)))
+        let mut wanted = Vec::new();
+        for value in callees.values() {
+            self.wanted_by(value, call, (position, argument), place, &mut wanted);
+        }
+        if callees.open {
+            wanted.push(Wanted::plain(Set::unknown()));
+        }
+        wanted
     }
 
-    /// The type that a callee declares for an operand of a call that is its argument `argument`.
-    fn type_of_argument(
+    /// The types that a callee declares for an operand of a call that is its argument `argument`.
+    fn wanted_by(
         &mut self,
         callee: &Value,
         call: ExprId,
         (position, argument): (usize, usize),
         place: Place,
-        depth: (Filling, u32),
-    ) -> Set {
+        all: &mut Vec<Wanted>,
+    ) {
+        let unknown = Wanted::plain(Set::unknown());
         let (at, receiver) = match callee {
             Value::Function(at) => (*at, None),
             Value::Bound(at, receiver) => (*at, Some(&**receiver)),
             Value::Class(class) => match self.constructors(*class).first() {
                 Some(constructor) => (*constructor, None),
-                None => return Set::unknown(),
+                None => return all.push(unknown),
             },
-            Value::Shape(..) => return self.param_of_shape(callee, argument),
+            Value::Shape(..) => return all.push(Wanted::plain(self.param_of_shape(callee, argument))),
             Value::Instance(class, _) if self.is_ecma(class.file) => {
                 let signatures = self.call_signatures(*class);
-                return self.type_by_signatures(&signatures, Some(callee), call, argument, place, depth);
+                return self.wanted_by_signatures(&signatures, Some(callee), call, argument, place, all);
             }
-            _ => return Set::unknown(),
+            _ => return all.push(unknown),
         };
         if self.is_ecma(at.file) {
             let signatures = self.signatures_of(at);
-            return self.type_by_signatures(&signatures, receiver, call, argument, place, depth);
+            return self.wanted_by_signatures(&signatures, receiver, call, argument, place, all);
         }
         let facts = self.shared.names.view.facts(at.file);
         let symbol = facts.symbol(at.symbol);
-        let Some(scope) = symbol.scope else { return Set::unknown() };
+        let Some(scope) = symbol.scope else { return all.push(unknown) };
         let is_bound = receiver.is_some() || matches!(callee, Value::Class(_));
         let skip = usize::from(is_bound && !self.has_decorator(at, &["staticmethod"]));
         let mut params = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).skip(skip);
@@ -77,63 +112,104 @@ impl Session<'_, '_> {
             Role::Keyword => params.find(|p| p.name.is_some() && facts.text(p.name) == own.text(operand.name)),
             _ => params.nth(argument),
         };
-        let Some(ty) = param.and_then(|p| p.ty) else { return Set::unknown() };
-        let set = self.type_value(ty, self.header_place(at.file, scope, symbol.name_line));
-        let env = match (receiver, symbol.parent) {
-            (Some(receiver), Some(parent)) => self.env_of_any(receiver, SymbolRef { symbol: parent, ..at }),
-            _ => Env::default(),
-        };
-        let explicit = self.explicit_types(call, at, place);
-        substitute(&set, &explicit.merge_missing(env))
+        let Some(ty) = param.and_then(|p| p.ty) else { return all.push(unknown) };
+        let declared = self.type_value(ty, self.header_place(at.file, scope, symbol.name_line));
+        all.push(Wanted { declared, by: Some((at, receiver.cloned())) });
     }
 
-    /// The type that ECMAScript signatures declare for an argument, of those that the call can
-    /// mean by its number of arguments; type parameters filled from what the call's result is
-    /// expected to be and from the arguments that are no lambdas or literals, whose own types
-    /// hang on this one.
-    #[allow(clippy::too_many_arguments)]
-    fn type_by_signatures(
+    /// The types that ECMAScript signatures declare for an argument, of those that the call can
+    /// mean by its number of arguments.
+    fn wanted_by_signatures(
         &mut self,
         signatures: &[SymbolRef],
         receiver: Option<&Value>,
         call: ExprId,
         argument: usize,
         place: Place,
-        (filling, nesting): (Filling, u32),
-    ) -> Set {
+        all: &mut Vec<Wanted>,
+    ) {
         let facts = self.shared.names.view.facts(place.file);
-        let operands: Vec<_> = facts.operands_of(call)[1..].iter().filter(|o| o.role != Role::TypeArgument).collect();
-        let spread = operands.iter().any(|o| o.role == Role::Spread);
-        let n_args = (!spread).then_some(operands.len());
-        let mut sets = Vec::new();
+        let operands = facts.operands_of(call)[1..].iter().filter(|o| o.role != Role::TypeArgument);
+        let spread = operands.clone().any(|o| o.role == Role::Spread);
+        let n_args = (!spread).then(|| operands.count());
+        let n_before = all.len();
         for at in signatures {
-            let Some(set) = self.param_of_signature(*at, argument, n_args) else { continue };
-            let mut env = self.explicit_types(call, *at, place);
-            if let (Some(receiver), Some(parent)) = (receiver, self.shared.names.view.symbol(*at).parent) {
-                let known = self.env_of_any(receiver, SymbolRef { symbol: parent, ..*at });
-                env = env.merge_missing(known);
-            }
-            if filling == Filling::ByArguments && set.values().iter().any(mentions_param) {
-                let mut args = Vec::with_capacity(operands.len());
-                for operand in &operands {
-                    let kind = facts.expr(operand.expr).kind;
-                    let hangs = matches!(kind, ExprKind::Lambda | ExprKind::Object) || operand.role != Role::Value;
-                    args.push(if hangs { Set::unknown() } else { self.eval(operand.expr, place) });
-                }
-                let mut filled = Env::default();
-                self.fill(*at, &args, &mut filled, 0);
-                env = env.merge_missing(filled);
-                let wanted = self.expected(place.file, call, nesting + 1);
-                if let (Some(ty), false) = (self.shared.names.view.symbol(*at).ty, wanted.is_bare()) {
-                    let mut by_result = Env::default();
-                    self.unify(ty, self.place_of(*at), &wanted, &mut by_result);
-                    env = env.merge_missing(by_result);
-                }
-            }
-            self.add_defaults(*at, &mut env);
-            sets.push(substitute(&set, &env));
+            let Some(declared) = self.param_of_signature(*at, argument, n_args) else { continue };
+            all.push(Wanted { declared, by: Some((*at, receiver.cloned())) });
         }
-        if sets.is_empty() { Set::unknown() } else { Set::union(sets) }
+        if all.len() == n_before {
+            all.push(Wanted::plain(Set::unknown()));
+        }
+    }
+
+    /// What explicit type arguments of a call, and what its function is called on, say of the type
+    /// parameters of what is wanted.
+    fn receiver_types(&mut self, wanted: &Wanted, call: ExprId, place: Place) -> Env {
+        let Some((at, receiver)) = &wanted.by else { return Env::default() };
+        let explicit = self.explicit_types(call, *at, place);
+        match (receiver, self.shared.names.view.symbol(*at).parent) {
+            (Some(receiver), Some(parent)) => {
+                let known = self.env_of_any(receiver, SymbolRef { symbol: parent, ..*at });
+                explicit.merge_missing(known)
+            }
+            _ => explicit,
+        }
+    }
+
+    /// The heads of what is wanted: of its type parameters those filled that are no arguments of
+    /// another type.
+    pub fn heads_wanted(&mut self, wanted: &Wanted, call: ExprId, place: Place) -> Set {
+        let is_param = |value: &Value| matches!(value, Value::TypeParam(..));
+        if !wanted.declared.values().iter().any(is_param) {
+            return wanted.declared.clone();
+        }
+        let env = self.types_wanted(wanted, call, place);
+        wanted.declared.flat_map(|value| match value {
+            Value::TypeParam(..) => substitute(&Set::one(value.clone()), &env),
+            other => Set::one(other.clone()),
+        })
+    }
+
+    /// What is wanted, its type parameters filled by what declares them.
+    pub fn filled_wanted(&mut self, wanted: &Wanted, call: ExprId, place: Place) -> Set {
+        if !wanted.declared.mentions_param() {
+            return wanted.declared.clone();
+        }
+        let env = self.types_wanted(wanted, call, place);
+        substitute(&wanted.declared, &env)
+    }
+
+    /// What type parameters stand for by what is declared alone.
+    fn types_wanted(&mut self, wanted: &Wanted, call: ExprId, place: Place) -> Env {
+        let mut env = self.receiver_types(wanted, call, place);
+        if let Some((at, _)) = wanted.by {
+            self.add_defaults(at, &mut env);
+        }
+        env
+    }
+
+    /// Adds what the arguments that are no lambdas or literals, whose own types hang on this one,
+    /// and what the call's result is expected to be say of a signature's type parameters.
+    fn argument_types(&mut self, at: SymbolRef, call: ExprId, place: Place, nesting: u32, env: Env) -> Env {
+        let facts = self.shared.names.view.facts(place.file);
+        let mut args = Vec::new();
+        for operand in facts.operands_of(call)[1..].iter().filter(|o| o.role != Role::TypeArgument) {
+            let kind = facts.expr(operand.expr).kind;
+            let hangs = matches!(kind, ExprKind::Lambda | ExprKind::Object) || operand.role != Role::Value;
+            args.push(if hangs { Set::unknown() } else { self.eval(operand.expr, place) });
+        }
+        let mut filled = Env::default();
+        self.fill(at, &args, &mut filled, 0);
+        let env = env.merge_missing(filled);
+        let wanted = self.expected(place.file, call, nesting + 1);
+        match (self.shared.names.view.symbol(at).ty, wanted.is_bare()) {
+            (Some(ty), false) => {
+                let mut by_result = Env::default();
+                self.unify(ty, self.place_of(at), &wanted, &mut by_result);
+                env.merge_missing(by_result)
+            }
+            _ => env,
+        }
     }
 
     /// What explicit type arguments of a call say of its function's type parameters.

@@ -260,7 +260,7 @@ impl Alignment {
             | Query::Member(..)
             | Query::Types(_) => true,
             Query::Binding(_, row) => row < self.n_bindings,
-            Query::Param(..) => self.same_params,
+            Query::Param(..) | Query::Declared(..) => self.same_params,
             Query::Lambda(_, scope) => scope.index() < self.n_scopes,
         }
     }

@@ -8,6 +8,7 @@ use crate::graph::few::Few;
 use crate::graph::java_library::{field_of_outside, library_class};
 use crate::graph::java_subtypes::Fit;
 use crate::graph::members::signature_of;
+use crate::graph::modules::Family;
 use crate::graph::modules::java_package;
 use crate::graph::queries::{Base, Query, Session};
 use crate::graph::scope::Place;
@@ -125,6 +126,9 @@ impl Session<'_, '_> {
     /// Solves `Types`.
     pub fn solve_types(&mut self, at: SymbolRef) -> Args {
         let facts = self.shared.names.view.facts(at.file);
+        if Family::of(facts.dialect) == Family::Ecma {
+            return self.default_types(at);
+        }
         let Some(scope) = facts.symbol(at.symbol).scope else {
             return (0..self.n_params(at)).map(|_| Set::unknown()).collect();
         };

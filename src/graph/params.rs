@@ -3,7 +3,7 @@
 use crate::facts::model::{ParamKind, ScopeKind};
 use crate::graph::generics::SELF;
 use crate::graph::modules::Family;
-use crate::graph::queries::{Denoted, Session};
+use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::value::{Set, Value};
 use crate::view::{FileIdx, SymbolRef};
 
@@ -22,7 +22,10 @@ impl Session<'_, '_> {
             && scope.parent.is_some_and(|parent| facts.scope(parent).kind == ScopeKind::Class);
         let mut sets = Vec::new();
         if let Some(ty) = param.ty {
-            let declared = self.type_value(ty, place);
+            let declared = match family {
+                Family::Ecma => self.values(Query::Declared(file, row)),
+                Family::Python | Family::Java => self.type_value(ty, place),
+            };
             if !declared.is_unknown() {
                 return rest_of(family, param.kind, declared);
             }

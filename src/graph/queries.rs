@@ -36,6 +36,8 @@ pub enum Query {
     Binding(FileIdx, u32),
     /// What a parameter row holds.
     Param(FileIdx, u32),
+    /// What the annotation of a parameter row allows, for who calls an ECMAScript function.
+    Declared(FileIdx, u32),
     /// What a call of a function gives, its type parameters left open.
     Returns(SymbolRef),
     /// What a call of a lambda's scope gives.
@@ -50,7 +52,8 @@ pub enum Query {
     This(SymbolRef),
     /// What a class has under a name, from a position of its MRO on.
     Member(SymbolRef, Text, u32),
-    /// What the parameters of a Java method are declared to take.
+    /// What the parameters of a Java method are declared to take; what the type parameters of an
+    /// ECMAScript function or type are by default.
     Types(SymbolRef),
 }
 
@@ -118,6 +121,7 @@ impl Query {
             | Query::Import(file, _)
             | Query::Binding(file, _)
             | Query::Param(file, _)
+            | Query::Declared(file, _)
             | Query::Lambda(file, _) => file,
             Query::Symbol(at)
             | Query::Returns(at)
@@ -140,6 +144,7 @@ impl Query {
             Query::Symbol(_)
             | Query::Binding(..)
             | Query::Param(..)
+            | Query::Declared(..)
             | Query::Returns(_)
             | Query::Lambda(..)
             | Query::Alias(_)

@@ -1,7 +1,9 @@
 //! ECMAScript's signatures: which of a function's overloads a call means by its arguments, and
 //! the call signatures of types.
 
-use crate::facts::model::{Param, ParamKind, SymbolFlags, SymbolId, SymbolKind, TypeId, TypeKind, TypeRole};
+use crate::facts::model::{
+    FileFacts, Param, ParamKind, ScopeId, SymbolFlags, SymbolId, SymbolKind, TypeId, TypeKind, TypeRole,
+};
 use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::generics::Env;
@@ -101,22 +103,20 @@ impl Session<'_, '_> {
     fn fit_all(&mut self, at: SymbolRef, args: &[Set]) -> Fit {
         let facts = self.shared.names.view.facts(at.file);
         let Some(scope) = facts.symbol(at.symbol).scope else { return Fit::Maybe };
-        let params: Vec<&Param> = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).collect();
+        let (params, rows) = params_and_rows(facts, scope);
         if !takes(&params, args.len()) {
             return Fit::No;
         }
-        let place = Place { file: at.file, scope, line: u32::MAX };
         let mut worst = Fit::Yes;
-        for (param, arg) in params.iter().zip(args) {
+        for ((param, row), arg) in params.iter().zip(rows).zip(args) {
             let Some(ty) = param.ty.filter(|_| param.kind != ParamKind::Rest) else { continue };
-            worst = worst.min(self.fit_type(ty, place, arg));
+            let allowed = self.values(Query::Declared(at.file, row));
+            worst = worst.min(self.fit_type(facts, ty, &allowed, arg));
         }
         worst
     }
 
-    fn fit_type(&mut self, ty: TypeId, place: Place, arg: &Set) -> Fit {
-        let facts = self.shared.names.view.facts(place.file);
-        let allowed = self.type_value(ty, place);
+    fn fit_type(&mut self, facts: &FileFacts, ty: TypeId, allowed: &Set, arg: &Set) -> Fit {
         if arg.values().is_empty() || allowed.values().is_empty() {
             return Fit::Maybe;
         }
@@ -246,24 +246,32 @@ impl Session<'_, '_> {
     pub fn param_of_signature(&mut self, at: SymbolRef, position: usize, n_args: Option<usize>) -> Option<Set> {
         let facts = self.shared.names.view.facts(at.file);
         let scope = facts.symbol(at.symbol).scope?;
-        let params: Vec<&Param> = facts.params_of(scope).iter().filter(|p| p.kind != ParamKind::This).collect();
+        let (params, rows) = params_and_rows(facts, scope);
         if n_args.is_some_and(|n| !takes(&params, n)) {
             return None;
         }
         let rest = params.iter().position(|p| p.kind == ParamKind::Rest);
-        let place = Place { file: at.file, scope, line: u32::MAX };
+        let at_row = rest.filter(|rest| position >= *rest).unwrap_or(position);
+        params.get(at_row)?.ty?;
+        let declared = self.values(Query::Declared(at.file, rows[at_row]));
         match rest.filter(|rest| position >= *rest) {
-            Some(rest) => {
-                let list = self.type_value(params[rest].ty?, place);
-                let at = position - rest;
-                Some(list.flat_map(|value| builtins::part(Family::Ecma, value, at)))
-            }
-            None => {
-                let ty = params.get(position)?.ty?;
-                Some(self.type_value(ty, place))
-            }
+            Some(rest) => Some(declared.flat_map(|value| builtins::part(Family::Ecma, value, position - rest))),
+            None => Some(declared),
         }
     }
+
+    /// Solves `Declared`.
+    pub fn solve_declared(&mut self, file: FileIdx, row: u32) -> Set {
+        let param = &self.shared.names.view.facts(file).params[row as usize];
+        let place = Place { file, scope: param.scope, line: u32::MAX };
+        param.ty.map_or_else(Set::unknown, |ty| self.type_value(ty, place))
+    }
+}
+
+/// The parameters that arguments are given for, and their rows.
+fn params_and_rows(facts: &FileFacts, scope: ScopeId) -> (Vec<&Param>, Vec<u32>) {
+    let start = facts.params.partition_point(|p| p.scope < scope) as u32;
+    facts.params_of(scope).iter().zip(start..).filter(|(p, _)| p.kind != ParamKind::This).unzip()
 }
 
 /// Whether parameters take that many arguments.

@@ -51,6 +51,7 @@ pub struct Slots {
     imports: Kind,
     bindings: Kind,
     params: Kind,
+    declared: Kind,
 }
 
 impl Slots {
@@ -66,6 +67,7 @@ impl Slots {
             imports: Kind::new(view, |facts| facts.imports.len()),
             bindings: Kind::new(view, |facts| facts.bindings.len()),
             params: Kind::new(view, |facts| facts.params.len()),
+            declared: Kind::new(view, |facts| facts.params.len()),
         }
     }
 
@@ -80,6 +82,7 @@ impl Slots {
             Query::Import(file, row) => self.imports.at(file, row as usize),
             Query::Binding(file, row) => self.bindings.at(file, row as usize),
             Query::Param(file, row) => self.params.at(file, row as usize),
+            Query::Declared(file, row) => self.declared.at(file, row as usize),
             Query::Export(..)
             | Query::Global(..)
             | Query::Lambda(..)
@@ -91,8 +94,8 @@ impl Slots {
 
     /// Drops all answers, on all threads: they are many and small.
     pub fn discard(self) {
-        let Slots { symbols, returns, bases, mros, types, imports, bindings, params } = self;
-        let kinds = [symbols, returns, bases, mros, types, imports, bindings, params];
+        let Slots { symbols, returns, bases, mros, types, imports, bindings, params, declared } = self;
+        let kinds = [symbols, returns, bases, mros, types, imports, bindings, params, declared];
         kinds
             .into_par_iter()
             .for_each(|mut kind| kind.slots.par_iter_mut().with_min_len(4_096).for_each(|slot| drop(slot.take())));

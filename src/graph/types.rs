@@ -266,14 +266,18 @@ impl Session<'_, '_> {
         if Family::of(facts.dialect) != Family::Ecma {
             return filled;
         }
-        let place = self.place_of(at);
-        for param in type_params_of(facts, at.symbol).iter().skip(args.len()) {
-            let Some(default) = param.default else { break };
-            let mut env = Env::default();
-            for (position, arg) in filled.iter().enumerate() {
-                env.add((at, position as u32), arg.clone());
-            }
-            filled.push(self.type_value_in(default, place, &env));
+        let params = type_params_of(facts, at.symbol);
+        if params.get(args.len()).is_none_or(|param| param.default.is_none()) {
+            return filled;
+        }
+        let mut env = Env::default();
+        for (position, arg) in filled.iter().enumerate() {
+            env.add((at, position as u32), arg.clone());
+        }
+        for position in args.len()..params.len() {
+            let Some(default) = self.default_type(at, position, &env) else { break };
+            env.add((at, position as u32), default.clone());
+            filled.push(default);
         }
         filled
     }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::facts::model::{ExprId, ScopeId, SymbolId, TypeId};
+pub use crate::graph::args::{Args, no_args};
 use crate::graph::few::Few;
 pub use crate::graph::name::Name;
 use crate::view::{FileIdx, SymbolRef};
@@ -59,68 +60,6 @@ pub enum Value {
 
 /// The symbol in whose scope a structural type is to be read.
 pub type Scoped = SymbolId;
-
-/// Type arguments by position.
-#[derive(Clone, Default)]
-pub struct Args(Option<Arc<[Set]>>);
-
-impl std::ops::Deref for Args {
-    type Target = [Set];
-
-    fn deref(&self) -> &[Set] {
-        self.0.as_deref().unwrap_or_default()
-    }
-}
-
-impl From<Vec<Set>> for Args {
-    fn from(sets: Vec<Set>) -> Self {
-        Args((!sets.is_empty()).then(|| Arc::from(sets)))
-    }
-}
-
-impl From<&[Set]> for Args {
-    fn from(sets: &[Set]) -> Self {
-        Args((!sets.is_empty()).then(|| Arc::from(sets)))
-    }
-}
-
-impl FromIterator<Set> for Args {
-    fn from_iter<I: IntoIterator<Item = Set>>(sets: I) -> Self {
-        Args::from(sets.into_iter().collect::<Vec<Set>>())
-    }
-}
-
-impl PartialEq for Args {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Eq for Args {}
-
-impl PartialOrd for Args {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Args {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (**self).cmp(&**other)
-    }
-}
-
-impl std::hash::Hash for Args {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (**self).hash(state);
-    }
-}
-
-impl std::fmt::Debug for Args {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        (**self).fmt(f)
-    }
-}
 
 /// What an expression may be. The default knows nothing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -229,17 +168,27 @@ impl Set {
         self
     }
 
-    fn depth(&self) -> u32 {
+    /// How deep type arguments nest in it.
+    pub fn depth(&self) -> u32 {
         self.values.iter().map(Value::depth).max().unwrap_or(0)
+    }
+
+    /// Whether pruning it as a type argument takes no value and no argument from it.
+    pub fn is_neat(&self) -> bool {
+        let is_short = self.values.len() <= MAX_NESTED || self.depth() == 0;
+        self.values.len() <= MAX_ARGUMENT && is_short && self.values.iter().all(Value::is_neat)
+    }
+
+    /// Whether type parameters, or shapes that may hold some, are anywhere in it.
+    pub fn mentions_param(&self) -> bool {
+        self.values.iter().any(Value::mentions_param)
     }
 }
 
 impl Value {
     fn depth(&self) -> u32 {
         match self {
-            Value::Instance(_, args) | Value::ExternalInstance(_, args) | Value::Shape(.., args) => {
-                args.iter().map(|arg| arg.depth() + 1).max().unwrap_or(0)
-            }
+            Value::Instance(_, args) | Value::ExternalInstance(_, args) | Value::Shape(.., args) => args.depth(),
             Value::Bound(_, receiver) => receiver.depth() + 1,
             Value::Null
             | Value::Module(_)
@@ -256,8 +205,29 @@ impl Value {
         }
     }
 
+    fn is_neat(&self) -> bool {
+        match self {
+            Value::Instance(_, args) | Value::ExternalInstance(_, args) | Value::Shape(.., args) => args.is_neat(),
+            Value::Bound(_, receiver) => receiver.is_neat(),
+            _ => true,
+        }
+    }
+
+    /// Whether type parameters, or shapes that may hold some, are anywhere in it.
+    pub fn mentions_param(&self) -> bool {
+        match self {
+            Value::TypeParam(..) | Value::Shape(..) => true,
+            Value::Instance(_, args) | Value::ExternalInstance(_, args) => args.mention_params(),
+            Value::Bound(_, receiver) => receiver.mentions_param(),
+            _ => false,
+        }
+    }
+
     /// The same with type arguments at most `left` deep.
     fn pruned(self, left: u32) -> Value {
+        if self.depth() <= left && self.is_neat() {
+            return self;
+        }
         let cut = |args: Args| -> Args {
             if left == 0 {
                 return no_args();
@@ -291,9 +261,4 @@ impl Value {
     pub fn is_external(&self) -> bool {
         matches!(self, Value::External(_) | Value::ExternalInstance(..))
     }
-}
-
-/// No type arguments.
-pub fn no_args() -> Args {
-    Args::default()
 }
