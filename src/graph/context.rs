@@ -7,7 +7,7 @@ use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::generics::{Env, substitute};
 use crate::graph::modules::Family;
-use crate::graph::queries::{Denoted, Session};
+use crate::graph::queries::{Denoted, Query, Session};
 use crate::graph::scope::{Place, Space};
 use crate::graph::value::{Set, Value, no_args};
 use crate::view::{FileIdx, SymbolRef};
@@ -99,12 +99,7 @@ impl Session<'_, '_> {
         let Some((around, position)) = table.context(expr) else { return Set::unknown() };
         let row = facts.expr(around);
         match row.kind {
-            ExprKind::Call | ExprKind::New if position > 0 => {
-                self.remembered_expected((file, around, position), |session| {
-                    let place = session.place_near(file, expr);
-                    session.expected_operand(around, position as usize, place, nesting)
-                })
-            }
+            ExprKind::Call | ExprKind::New if position > 0 => self.values(Query::Expected(file, around, position)),
             ExprKind::Object => {
                 let operand = &facts.operands_of(around)[position as usize];
                 let Some(name) = operand.name else { return Set::unknown() };

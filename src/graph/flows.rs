@@ -47,7 +47,7 @@ impl Linker<'_, '_> {
                 }
                 self.session.refuel();
                 let place = Place { file: self.file, scope: reference.scope, line: reference.line };
-                let wanted = self.session.wanted_operand(reference.expr, at, place, 0);
+                let wanted = self.session.wanted_operand(reference.expr, at, place);
                 let is_cast = facts.expr(operand.expr).kind == ExprKind::Cast;
                 if (is_cast || wanted.iter().any(Wanted::is_told)) && self.hands(operand.expr, place, 0) {
                     self.flow(operand.expr, Goal::Operand(&wanted, reference.expr), place, 0);

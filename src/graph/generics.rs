@@ -6,7 +6,7 @@ use crate::graph::java_library::{boxed, is_functional_value, simple};
 use crate::graph::modules::Family;
 use crate::graph::queries::{Base, Denoted, Query, Session};
 use crate::graph::scope::Place;
-use crate::graph::value::{Args, Set, Value, no_args};
+use crate::graph::value::{Args, MAX_DEPTH, Set, Value, no_args};
 use crate::view::SymbolRef;
 use std::sync::Arc;
 
@@ -69,37 +69,115 @@ pub fn substitute(set: &Set, env: &Env) -> Set {
     if env.is_empty() || !set.mentions_param() {
         return set.clone();
     }
-    set.flat_map(|value| match value {
-        Value::TypeParam(owner, at) => match env.get((*owner, *at)) {
-            Some(set) => set.clone(),
-            None => Set::one(value.clone()),
-        },
-        Value::Instance(class, args) => Set::one(Value::Instance(*class, substitute_all(args, env))),
-        Value::ExternalInstance(name, args) if &**name == "type" && args.len() == 1 => {
-            substitute(&args[0], env).flat_map(builtins::class_of)
-        }
-        Value::ExternalInstance(name, args) => {
-            Set::one(Value::ExternalInstance(name.clone(), substitute_all(args, env)))
-        }
-        Value::Shape(file, ty, owner, args) if args.is_empty() => {
-            let args = env.of_owner(SymbolRef { file: *file, symbol: *owner });
-            Set::one(Value::Shape(*file, *ty, *owner, args))
-        }
-        Value::Shape(file, ty, owner, args) => Set::one(Value::Shape(*file, *ty, *owner, substitute_all(args, env))),
-        Value::Bound(function, receiver) => {
-            let receiver = substitute(&Set::one((**receiver).clone()), env);
-            receiver.flat_map(|receiver| Set::one(Value::Bound(*function, Arc::new(receiver.clone()))))
-        }
-        other => Set::one(other.clone()),
-    })
+    Filler { env, cut: Vec::new(), is_cut: false }.set(set)
 }
 
 /// Replaces type parameters in each of several sets.
 pub fn substitute_all(args: &Args, env: &Env) -> Args {
-    if !args.mention_params() {
+    if env.is_empty() || !args.mention_params() {
         return args.clone();
     }
     args.iter().map(|arg| substitute(arg, env)).collect()
+}
+
+/// Replaces type parameters from the outside in, so that what would nest too deep is not made.
+struct Filler<'e> {
+    env: &'e Env,
+    /// What parameters stand for with type arguments only so deep.
+    cut: Vec<(ParamKey, u32, Set)>,
+    /// Whether something nested too deep.
+    is_cut: bool,
+}
+
+impl Filler<'_> {
+    fn set(&mut self, set: &Set) -> Set {
+        set.flat_map(|value| match value {
+            Value::TypeParam(owner, at) => {
+                self.env.get((*owner, *at)).cloned().unwrap_or_else(|| Set::one(value.clone()))
+            }
+            Value::ExternalInstance(name, args) if &**name == "type" && args.len() == 1 => {
+                self.set(&args[0]).flat_map(builtins::class_of)
+            }
+            Value::Bound(function, receiver) => {
+                let receivers = self.set(&Set::one((**receiver).clone()));
+                receivers.flat_map(|receiver| Set::one(Value::Bound(*function, Arc::new(receiver.clone()))))
+            }
+            other => {
+                self.is_cut = false;
+                let filled = self.value(other, MAX_DEPTH);
+                // What is cut of one argument is cut of the others.
+                Set::one(if self.is_cut { filled.pruned(MAX_DEPTH) } else { filled })
+            }
+        })
+    }
+
+    /// A value with type arguments at most `left` deep.
+    fn value(&mut self, value: &Value, left: u32) -> Value {
+        match value {
+            Value::Instance(class, args) => Value::Instance(*class, self.args(args, left)),
+            Value::ExternalInstance(name, args) => Value::ExternalInstance(name.clone(), self.args(args, left)),
+            Value::Shape(file, ty, owner, args) if args.is_empty() => {
+                let known = self.env.of_owner(SymbolRef { file: *file, symbol: *owner });
+                Value::Shape(*file, *ty, *owner, self.shallow(&known, left))
+            }
+            Value::Shape(file, ty, owner, args) => Value::Shape(*file, *ty, *owner, self.args(args, left)),
+            other => other.clone(),
+        }
+    }
+
+    fn args(&mut self, args: &Args, left: u32) -> Args {
+        if !args.mention_params() {
+            return self.shallow(args, left);
+        }
+        let Some(left) = left.checked_sub(1) else {
+            self.is_cut = true;
+            return no_args();
+        };
+        args.iter().map(|arg| if arg.mentions_param() { self.arg(arg, left) } else { arg.clone() }).collect()
+    }
+
+    fn arg(&mut self, arg: &Set, left: u32) -> Set {
+        arg.flat_map(|value| match value {
+            Value::TypeParam(owner, at) => match self.env.get((*owner, *at)) {
+                Some(set) if set.depth() > left => self.cut((*owner, *at), set, left),
+                Some(set) => set.clone(),
+                None => Set::one(value.clone()),
+            },
+            Value::ExternalInstance(name, args) if &**name == "type" && args.len() == 1 => {
+                let is_cut = self.is_cut;
+                let classes = self.set(&args[0]).flat_map(builtins::class_of);
+                self.is_cut = is_cut;
+                classes
+            }
+            Value::Bound(function, receiver) => {
+                let receiver = self.value(receiver, left.saturating_sub(1));
+                Set::one(Value::Bound(*function, Arc::new(receiver)))
+            }
+            other => Set::one(self.value(other, left)),
+        })
+    }
+
+    fn cut(&mut self, key: ParamKey, set: &Set, left: u32) -> Set {
+        self.is_cut = true;
+        if let Some((.., known)) = self.cut.iter().find(|(of, depth, _)| (*of, *depth) == (key, left)) {
+            return known.clone();
+        }
+        let pruned = set.pruned(left);
+        self.cut.push((key, left, pruned.clone()));
+        pruned
+    }
+
+    /// Arguments in which nothing is replaced.
+    fn shallow(&mut self, args: &Args, left: u32) -> Args {
+        if args.depth() <= left {
+            return args.clone();
+        }
+        self.is_cut = true;
+        match left.checked_sub(1) {
+            Some(left) => args.iter().map(|arg| arg.pruned(left)).collect(),
+            None => no_args(),
+        }
+    }
 }
 
 impl Session<'_, '_> {

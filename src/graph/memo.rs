@@ -11,7 +11,7 @@ use crate::graph::names::Text;
 use crate::graph::queries::{Denoted, Session};
 use crate::graph::scope::{Meaning, Place, Space};
 use crate::graph::value::{Set, Value};
-use crate::view::{FileIdx, SymbolRef};
+use crate::view::SymbolRef;
 
 /// Methods that a callee may mean, their receivers, and the value from outside where it is one.
 pub type Callees = (Few<SymbolRef>, Few<Value>, Option<Set>);
@@ -27,7 +27,6 @@ pub struct Memo {
     callees: HashMap<(Place, ExprId), Arc<Callees>>,
     named_callees: HashMap<(Place, NameId), Arc<Callees>>,
     overloads: HashMap<(Place, ExprId), Few<SymbolRef>>,
-    expected: HashMap<(FileIdx, ExprId, u32), Set>,
 }
 
 impl Memo {
@@ -41,7 +40,6 @@ impl Memo {
         emptied(&mut self.callees);
         emptied(&mut self.named_callees);
         emptied(&mut self.overloads);
-        emptied(&mut self.expected);
     }
 }
 
@@ -91,6 +89,4 @@ remembered! {
     remembered_named_callees in named_callees: (Place, NameId) => Arc<Callees>;
     /// The overloads that a Java call binds to.
     remembered_overloads in overloads: (Place, ExprId) => Few<SymbolRef>;
-    /// What an operand of a call is expected to be.
-    remembered_expected in expected: (FileIdx, ExprId, u32) => Set;
 }

@@ -6,7 +6,7 @@ use crate::graph::modules::Family;
 use crate::graph::queries::Session;
 use crate::graph::scope::Place;
 use crate::graph::value::{Set, Value};
-use crate::view::SymbolRef;
+use crate::view::{FileIdx, SymbolRef};
 
 /// What a parameter is declared to be for an operand of a call, its type parameters open.
 #[derive(Clone, Debug)]
@@ -30,12 +30,13 @@ impl Wanted {
 }
 
 impl Session<'_, '_> {
-    /// What operand `position` of a call is expected to be by the parameter that it is given for:
-    /// its type parameters filled by the receiver, explicit type arguments, and the arguments,
-    /// itself among them.
-    pub fn expected_operand(&mut self, call: ExprId, position: usize, place: Place, nesting: u32) -> Set {
+    /// Solves `Expected`: type parameters are filled by the receiver, explicit type arguments, and
+    /// the arguments, the operand itself among them.
+    pub fn expected_operand(&mut self, file: FileIdx, call: ExprId, position: u32) -> Set {
+        let operand = &self.shared.names.view.facts(file).operands_of(call)[position as usize];
+        let place = self.place_near(file, operand.expr);
         let mut sets = Vec::new();
-        for wanted in self.wanted_operand(call, position, place, nesting) {
+        for wanted in self.wanted_operand(call, position as usize, place) {
             if !wanted.declared.mentions_param() {
                 sets.push(wanted.declared);
                 continue;
@@ -44,7 +45,7 @@ impl Session<'_, '_> {
             if let Some((at, _)) = wanted.by
                 && self.is_ecma(at.file)
             {
-                env = self.argument_types(at, call, place, nesting, env);
+                env = self.argument_types(at, call, place, env);
                 self.add_defaults(at, &mut env);
             }
             sets.push(substitute(&wanted.declared, &env));
@@ -53,13 +54,13 @@ impl Session<'_, '_> {
     }
 
     /// What the functions that a call may mean declare for its operand `position`.
-    pub fn wanted_operand(&mut self, call: ExprId, position: usize, place: Place, nesting: u32) -> Vec<Wanted> {
+    pub fn wanted_operand(&mut self, call: ExprId, position: usize, place: Place) -> Vec<Wanted> {
         let facts = self.shared.names.view.facts(place.file);
         let Some(callee) = facts.operand(call, 0) else { return vec![Wanted::plain(Set::unknown())] };
         let before = facts.operands_of(call)[1..position].iter();
         let argument = before.filter(|o| o.role != Role::TypeArgument).count();
         if Family::of(facts.dialect) == Family::Java {
-            return vec![Wanted::plain(self.java_expected(call, argument, place, nesting))];
+            return vec![Wanted::plain(self.java_expected(call, argument, place, 0))];
         }
         let callees = self.eval(callee, place);
         let mut wanted = Vec::new();
@@ -190,7 +191,7 @@ impl Session<'_, '_> {
 
     /// Adds what the arguments that are no lambdas or literals, whose own types hang on this one,
     /// and what the call's result is expected to be say of a signature's type parameters.
-    fn argument_types(&mut self, at: SymbolRef, call: ExprId, place: Place, nesting: u32, env: Env) -> Env {
+    fn argument_types(&mut self, at: SymbolRef, call: ExprId, place: Place, env: Env) -> Env {
         let facts = self.shared.names.view.facts(place.file);
         let mut args = Vec::new();
         for operand in facts.operands_of(call)[1..].iter().filter(|o| o.role != Role::TypeArgument) {
@@ -201,7 +202,7 @@ impl Session<'_, '_> {
         let mut filled = Env::default();
         self.fill(at, &args, &mut filled, 0);
         let env = env.merge_missing(filled);
-        let wanted = self.expected(place.file, call, nesting + 1);
+        let wanted = self.expected(place.file, call, 0);
         match (self.shared.names.view.symbol(at).ty, wanted.is_bare()) {
             (Some(ty), false) => {
                 let mut by_result = Env::default();

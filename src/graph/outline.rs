@@ -261,6 +261,7 @@ impl Alignment {
             | Query::Types(_) => true,
             Query::Binding(_, row) => row < self.n_bindings,
             Query::Param(..) | Query::Declared(..) => self.same_params,
+            Query::Expected(..) => false,
             Query::Lambda(_, scope) => scope.index() < self.n_scopes,
         }
     }

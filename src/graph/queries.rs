@@ -38,6 +38,8 @@ pub enum Query {
     Param(FileIdx, u32),
     /// What the annotation of a parameter row allows, for who calls an ECMAScript function.
     Declared(FileIdx, u32),
+    /// What operand `position` of a call is expected to be by the parameter that it is given for.
+    Expected(FileIdx, ExprId, u32),
     /// What a call of a function gives, its type parameters left open.
     Returns(SymbolRef),
     /// What a call of a lambda's scope gives.
@@ -122,6 +124,7 @@ impl Query {
             | Query::Binding(file, _)
             | Query::Param(file, _)
             | Query::Declared(file, _)
+            | Query::Expected(file, ..)
             | Query::Lambda(file, _) => file,
             Query::Symbol(at)
             | Query::Returns(at)
@@ -145,6 +148,7 @@ impl Query {
             | Query::Binding(..)
             | Query::Param(..)
             | Query::Declared(..)
+            | Query::Expected(..)
             | Query::Returns(_)
             | Query::Lambda(..)
             | Query::Alias(_)

@@ -86,6 +86,7 @@ impl Slots {
             Query::Export(..)
             | Query::Global(..)
             | Query::Lambda(..)
+            | Query::Expected(..)
             | Query::Alias(_)
             | Query::This(_)
             | Query::Member(..) => None,

@@ -18,7 +18,7 @@ const MAX_ARGUMENT: usize = 48;
 /// How many of them keep type arguments of their own.
 const MAX_NESTED: usize = 8;
 /// How deep type arguments nest; deeper ones are left out. Keeps growing types finite.
-const MAX_DEPTH: u32 = 3;
+pub const MAX_DEPTH: u32 = 3;
 
 /// One thing that an expression may be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -173,6 +173,19 @@ impl Set {
         self.values.iter().map(Value::depth).max().unwrap_or(0)
     }
 
+    /// The same as a type argument, with arguments of its own at most `left` deep.
+    pub fn pruned(&self, left: u32) -> Set {
+        if self.values.len() > MAX_ARGUMENT {
+            return Set::unknown();
+        }
+        // Of many the classes alone: arguments in each would multiply.
+        let left = if self.values.len() > MAX_NESTED { 0 } else { left };
+        let mut values: Vec<Value> = self.values.iter().map(|value| value.clone().pruned(left)).collect();
+        values.sort_unstable();
+        values.dedup();
+        Set { values: values.into(), open: self.open }
+    }
+
     /// Whether pruning it as a type argument takes no value and no argument from it.
     pub fn is_neat(&self) -> bool {
         let is_short = self.values.len() <= MAX_NESTED || self.depth() == 0;
@@ -224,7 +237,7 @@ impl Value {
     }
 
     /// The same with type arguments at most `left` deep.
-    fn pruned(self, left: u32) -> Value {
+    pub fn pruned(self, left: u32) -> Value {
         if self.depth() <= left && self.is_neat() {
             return self;
         }
@@ -232,19 +245,7 @@ impl Value {
             if left == 0 {
                 return no_args();
             }
-            let arg = |set: &Set| {
-                if set.values.len() > MAX_ARGUMENT {
-                    return Set::unknown();
-                }
-                // Of many the classes alone: arguments in each would multiply.
-                let left = if set.values.len() > MAX_NESTED { 0 } else { left - 1 };
-                let values = set.values.iter().map(|value| value.clone().pruned(left));
-                let mut values: Vec<Value> = values.collect();
-                values.sort_unstable();
-                values.dedup();
-                Set { values: values.into(), open: set.open }
-            };
-            args.iter().map(arg).collect()
+            args.iter().map(|arg| arg.pruned(left - 1)).collect()
         };
         match self {
             Value::Instance(class, args) => Value::Instance(class, cut(args)),
