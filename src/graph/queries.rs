@@ -372,8 +372,9 @@ impl<'s, 'v> Session<'s, 'v> {
 
     /// What a class has under a name, from a position of its MRO on; all files ask for it alike.
     pub fn member_along_mro(&mut self, class: SymbolRef, text: Text, from: usize) -> Member {
-        // Within a query it is a part of that one.
-        if !self.frames.is_empty() {
+        // Within a query it is a part of that one; and where nobody will ask what it was found by,
+        // looking costs less than sharing.
+        if !self.frames.is_empty() || !self.shared.answers.is_tracked() {
             return self.find_along_mro(class, text, from);
         }
         match self.ask(Query::Member(class, text, from as u32)) {
