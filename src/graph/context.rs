@@ -2,7 +2,7 @@
 //! parameters have types without being annotated.
 
 use crate::base::dialect::LanguageName;
-use crate::facts::model::{ExprId, ExprKind, Origin, ReturnKind, Role, ScopeId, SymbolFlags, TypeRole};
+use crate::facts::model::{ExprId, ExprKind, Origin, ReturnKind, Role, ScopeId, SymbolFlags, SymbolId, TypeRole};
 use crate::facts::table::Id;
 use crate::graph::builtins;
 use crate::graph::generics::{Env, substitute};
@@ -132,6 +132,41 @@ impl Session<'_, '_> {
             }
             _ => Set::unknown(),
         }
+    }
+
+    /// Whether [`Session::expected`] may say anything, found out without evaluating.
+    pub fn may_expect(&self, file: FileIdx, expr: ExprId) -> bool {
+        let facts = self.shared.names.view.facts(file);
+        let table = self.shared.names.code(file);
+        let mut at = expr;
+        for _ in 0..=MAX_NESTING {
+            if let Some(row) = table.binding_of_value(at) {
+                let binding = &facts.bindings[row as usize];
+                let is_typed = |symbol: SymbolId| facts.symbol(symbol).ty.is_some();
+                let is_assigned = binding.target.is_some() || binding.origin == Origin::Reassign;
+                let may_say = binding.ty.is_some() || binding.symbol.is_some_and(is_typed) || is_assigned;
+                return binding.n_steps == 0 && may_say;
+            }
+            if let Some(row) = table.return_of(at) {
+                let scope = facts.returns[row as usize].scope;
+                let owner = facts.symbol(facts.scope(scope).owner);
+                if owner.scope == Some(scope) && owner.ty.is_some() {
+                    return true;
+                }
+                let Some(lambda) = table.expr_of_scope(scope) else { return false };
+                at = lambda;
+                continue;
+            }
+            let Some((around, _)) = table.context(at) else { return false };
+            let row = facts.expr(around);
+            match row.kind {
+                ExprKind::Call | ExprKind::New | ExprKind::Jsx => return true,
+                ExprKind::Cast if row.ty.is_some() => return true,
+                ExprKind::Object | ExprKind::Seq | ExprKind::Cast | ExprKind::Choice | ExprKind::Value => at = around,
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// The type of a component's properties: its first parameter, or the field of its class.

@@ -78,7 +78,10 @@ impl Linker<'_, '_> {
 
     fn flow_where_expected(&mut self, value: ExprId, place: Place) {
         self.session.refuel();
-        if may_hand(self.facts(), value) && self.hands(value, place, 0) {
+        // A cast says itself what its operand is handed as.
+        let is_cast = self.facts().expr(value).kind == ExprKind::Cast;
+        let may_flow = may_hand(self.facts(), value) && (is_cast || self.session.may_expect(self.file, value));
+        if may_flow && self.hands(value, place, 0) {
             let wanted = self.session.expected(self.file, value, 0);
             self.flow(value, Goal::Type(&wanted), place, 0);
         }
