@@ -9,7 +9,7 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::args::Format;
 use crate::cli::context::Context;
 use crate::cli::query;
-use crate::session::read_scip;
+use crate::session::programs::read_scip;
 use crate::tools::tool::Desk;
 use crate::tools::{compare_scip, compare_text};
 

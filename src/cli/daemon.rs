@@ -21,7 +21,8 @@ use crate::daemon::server::{self, Options};
 use crate::daemon::wire::{Identity, Question, Reply};
 use crate::git::repo::Repo;
 use crate::report::json;
-use crate::session::{self, Session};
+use crate::session::Session;
+use crate::session::place::store_folder;
 use crate::tools;
 use crate::tools::param::Asker;
 use crate::tools::tool::{Answers, Desk, Now, Rendered, Tool};
@@ -185,7 +186,7 @@ impl Answers for Attached {
 /// Where the daemon of the worktree that `dir` lies in listens, and the worktree's root.
 fn place_at(context: &Context, dir: &Path) -> Result<(Place, std::path::PathBuf)> {
     let repo = Repo::open(dir)?;
-    let store = session::store_folder(&repo, context.config_at(repo.root())?.store_path(repo.root()));
+    let store = store_folder(&repo, context.config_at(repo.root())?.store_path(repo.root()));
     let store = store.ok_or_else(|| {
         Error::new(ErrorKind::Store, "no folder for a store that processes share: there is no home folder")
             .hint("set `RATLAS_STORE` to a folder that you can write")
