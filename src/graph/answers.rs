@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use crate::base::reads::Read;
+use crate::base::reads::{self, Read};
 use crate::graph::hashing::{HashMap, HashSet};
 use crate::graph::queries::{Answer, Query};
 use crate::graph::renumber::Renumber;
@@ -23,7 +23,7 @@ pub struct Known {
 }
 
 /// What something was computed from, beside the file that it is about.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inputs {
     /// Queries whose answers are shared, in the order in which they were asked.
     pub asked: Vec<Query>,
@@ -44,8 +44,7 @@ impl Inputs {
         let mut seen = HashSet::default();
         self.asked.retain(|query| seen.insert(*query));
         self.asked.shrink_to_fit();
-        self.reads.sort_unstable();
-        self.reads.dedup();
+        reads::settle(&mut self.reads);
         self.reads.shrink_to_fit();
         self
     }

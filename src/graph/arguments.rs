@@ -21,7 +21,7 @@ impl Session<'_, '_> {
             return None;
         }
         let view = self.shared.names.view;
-        let (facts, own) = (view.facts(place.file), view.facts(at.file));
+        let (facts, own) = (view.facts(place.file), view.declared(at));
         let given = facts.operands_of(call).get(1..)?;
         if given.iter().any(|o| matches!(o.role, Role::Spread | Role::KeywordSpread)) {
             return None;

@@ -2,7 +2,7 @@
 //! in its order.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ use crate::graph::queries::Shared;
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// What was guessed about a file's unproved references.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guessed {
     /// Likely and candidate edges, sorted.
     pub edges: Vec<Edge>,
@@ -43,23 +43,32 @@ pub fn guess_all<'l>(
 }
 
 /// From so many files on, what each reaches is found out for all of a view at once.
-const MANY: usize = 8;
+const MANY: usize = 24;
 
-/// Guesses anew about the references of some files.
+/// Guesses anew about the references of some files; gives those about which something else is guessed.
 pub fn guess_some<'l>(
     shared: &Shared<'_>,
     file_graph: impl Fn() -> &'l FileGraph,
     files: &[FileIdx],
     link: impl Fn(FileIdx) -> &'l FileLink,
     guessed: &mut [Guessed],
-) {
-    let closures = OnceCell::new();
-    for file in files {
-        guessed[file.0 as usize] = guess(shared, *file, link(*file), || match files.len() < MANY {
-            true => Cow::Owned(file_graph().closure_of_uses([*file])),
-            false => closures.get_or_init(|| Closures::new(file_graph())).of(*file),
-        });
-    }
+) -> Vec<FileIdx> {
+    let (closures, n_walks) = (OnceCell::new(), Cell::new(0));
+    let closure = |file: FileIdx| {
+        n_walks.set(n_walks.get() + 1);
+        match n_walks.get() < MANY {
+            true => Cow::Owned(file_graph().closure_of_uses([file])),
+            false => closures.get_or_init(|| Closures::new(file_graph())).of(file),
+        }
+    };
+    let guess_anew = |file: &FileIdx| {
+        let new = guess(shared, *file, link(*file), || closure(*file));
+        let old = &mut guessed[file.0 as usize];
+        let is_other = *old != new;
+        *old = new;
+        is_other
+    };
+    files.iter().copied().filter(guess_anew).collect()
 }
 
 fn guess<'c>(

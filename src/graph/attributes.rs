@@ -51,7 +51,7 @@ impl Session<'_, '_> {
                 } else {
                     values
                 };
-                let is_python = Family::of(self.shared.names.view.facts(at.file).dialect) == Family::Python;
+                let is_python = Family::of(self.shared.names.view.dialect(at.file)) == Family::Python;
                 let on_instance = matches!(receivers, Value::Instance(..) | Value::TypeParam(..));
                 if is_python && on_instance && !self.is_only_assigned(*at) {
                     return self.through_descriptor(values, &receivers);

@@ -147,7 +147,7 @@ impl Session<'_, '_> {
     }
 
     fn by_origin(&mut self, set: Set, origin: Origin, place: Place) -> Set {
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        let family = Family::of(self.shared.names.view.dialect(place.file));
         match origin {
             Origin::For | Origin::Comprehension => self.elements(&set, place),
             Origin::AsyncFor => self.async_elements(&set, place),

@@ -134,7 +134,7 @@ impl Session<'_, '_> {
         callees.flat_map(|callee| match callee {
             Value::Class(class) => Set::one(Value::Instance(*class, Args::from(types))),
             Value::External(path) => {
-                let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+                let family = Family::of(self.shared.names.view.dialect(place.file));
                 builtins::named_type(family, path, types).unwrap_or_else(|| self.call_one(callee, args, place))
             }
             Value::Function(at) | Value::Bound(at, _) => {
@@ -166,7 +166,7 @@ impl Session<'_, '_> {
         if !self.step() {
             return Set::unknown();
         }
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        let family = Family::of(self.shared.names.view.dialect(place.file));
         match callee {
             Value::Class(class) => self.constructed(*class, args),
             Value::Function(at) => self.function_result(*at, None, args),
@@ -246,7 +246,7 @@ impl Session<'_, '_> {
     /// The constructors that `new` or a call of a class runs: its own, else the nearest inherited.
     pub fn constructors(&mut self, class: SymbolRef) -> Vec<SymbolRef> {
         use crate::graph::queries::Base;
-        let names: &[&str] = match Family::of(self.shared.names.view.facts(class.file).dialect) {
+        let names: &[&str] = match Family::of(self.shared.names.view.dialect(class.file)) {
             Family::Python => &["__init__", "__new__"],
             Family::Ecma => &["constructor"],
             Family::Java => &["<init>"],
@@ -261,7 +261,7 @@ impl Session<'_, '_> {
                     return own;
                 }
             }
-            if Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Java {
+            if Family::of(self.shared.names.view.dialect(class.file)) == Family::Java {
                 break;
             }
         }
@@ -316,7 +316,7 @@ impl Session<'_, '_> {
 
     /// Fills the type parameter that Python's `self: T` or `cls: type[T]` names.
     fn fill_receiver(&mut self, at: SymbolRef, receiver: &Value, env: &mut Env) {
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.declared(at);
         let Some(scope) = facts.symbol(at.symbol).scope else { return };
         let is_method = self.declared_in_kind(at) == ScopeKind::Class;
         if Family::of(facts.dialect) != Family::Python || !is_method {
@@ -334,7 +334,7 @@ impl Session<'_, '_> {
     /// Fills type parameters of a function from its arguments. `bound` is 1 when Python's first
     /// parameter is the receiver.
     pub fn fill(&mut self, at: SymbolRef, args: &[Set], env: &mut Env, bound: u32) {
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.declared(at);
         let Some(scope) = facts.symbol(at.symbol).scope else { return };
         let place = self.header_place(at.file, scope, facts.symbol(at.symbol).name_line);
         let is_method = self.declared_in_kind(at) == ScopeKind::Class;
@@ -463,7 +463,7 @@ impl Session<'_, '_> {
         };
         let is_instance = of_class.is_none()
             && matches!(receiver, Value::Instance(..) | Value::TypeParam(..) | Value::ExternalInstance(..));
-        if Family::of(self.shared.names.view.facts(at.file).dialect) == Family::Python {
+        if Family::of(self.shared.names.view.dialect(at.file)) == Family::Python {
             if self.has_decorator(at, &PROPERTIES) || symbol.flags.has(SymbolFlags::GETTER) {
                 return if is_instance { self.function_result(at, Some(receiver), &[]) } else { Set::unknown() };
             }

@@ -25,43 +25,21 @@ pub fn guess<'c>(
     file: FileIdx,
     unproved: &[Unproved],
 ) -> (Vec<Edge>, Vec<Unproved>) {
-    let view = shared.names.view;
-    let family = Family::of(view.file(file).dialect);
     let closure = LazyCell::new(closure);
     let mut edges = Vec::new();
     let mut rest = Vec::new();
     for row in unproved {
-        let text = shared.names.text(file, row.name);
-        let name = shared.names.str(text);
-        let is_call = matches!(row.kind, RefKind::Call | RefKind::New | RefKind::Decorator);
-        if row.receiver != Receiver::Unknown || !is_call || builtins::is_common_member(family, name) {
+        let Some((n_members, callable)) = callable(shared, file, row) else {
             rest.push(*row);
             continue;
-        }
-        let of_family = |at: &SymbolRef| Family::of(view.file(at.file).dialect) == family;
-        let members = shared.names.members_named(text).filter(of_family);
-        let members: Vec<SymbolRef> = members.take(MAX_CANDIDATES + 1).collect();
-        if members.len() > MAX_CANDIDATES {
-            rest.push(*row);
-            continue;
-        }
-        let callable: Vec<SymbolRef> = members
-            .iter()
-            .copied()
-            .filter(|at| matches!(view.symbol(*at).kind, SymbolKind::Method | SymbolKind::Function))
-            .filter(|at| arity_fits(shared, *at, row.arity))
-            .collect();
-        if callable.is_empty() {
-            rest.push(*row);
-            continue;
-        }
+        };
         let reached: Vec<SymbolRef> = callable.into_iter().filter(|at| closure.has(at.file)).collect();
         let n = reached.len();
         if n == 0 {
             rest.push(*row);
             continue;
         }
-        let unique = n == 1 && members.len() == 1;
+        let unique = n == 1 && n_members == 1;
         if !unique {
             rest.push(*row);
         }
@@ -82,6 +60,33 @@ pub fn guess<'c>(
         }));
     }
     (edges, rest)
+}
+
+/// Whether what the file reaches matters to the guess about an unproved reference of it.
+pub fn hangs_on_reach(shared: &Shared<'_>, file: FileIdx, row: &Unproved) -> bool {
+    callable(shared, file, row).is_some()
+}
+
+/// The number of members that have the name of an unproved call, and those of them that it may call;
+/// `None` where there are none, or too many, or nothing is guessed.
+fn callable(shared: &Shared<'_>, file: FileIdx, row: &Unproved) -> Option<(usize, Vec<SymbolRef>)> {
+    let view = shared.names.view;
+    let family = Family::of(view.dialect(file));
+    let text = shared.names.text(file, row.name);
+    let is_call = matches!(row.kind, RefKind::Call | RefKind::New | RefKind::Decorator);
+    if row.receiver != Receiver::Unknown || !is_call || builtins::is_common_member(family, shared.names.str(text)) {
+        return None;
+    }
+    let of_family = |at: &SymbolRef| Family::of(view.dialect(at.file)) == family;
+    let members = shared.names.members_named(text).filter(of_family);
+    let mut members: Vec<SymbolRef> = members.take(MAX_CANDIDATES + 1).collect();
+    let n_members = members.len();
+    if n_members > MAX_CANDIDATES {
+        return None;
+    }
+    members.retain(|at| matches!(view.symbol(*at).kind, SymbolKind::Method | SymbolKind::Function));
+    members.retain(|at| arity_fits(shared, *at, row.arity));
+    (!members.is_empty()).then_some((n_members, members))
 }
 
 /// Whether a call with that many arguments can be of a function.

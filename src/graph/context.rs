@@ -288,14 +288,14 @@ impl Session<'_, '_> {
 
     /// Whether a file is of ECMAScript.
     pub fn is_ecma(&self, file: FileIdx) -> bool {
-        Family::of(self.shared.names.view.facts(file).dialect) == Family::Ecma
+        Family::of(self.shared.names.view.dialect(file)) == Family::Ecma
     }
 
     /// Whether a value is of Java. What is outside has no file; its functional interfaces are
     /// looked up in Java's table alone.
     fn is_java(&self, value: &Value) -> bool {
         match value {
-            Value::Instance(class, _) => Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Java,
+            Value::Instance(class, _) => Family::of(self.shared.names.view.dialect(class.file)) == Family::Java,
             _ => true,
         }
     }

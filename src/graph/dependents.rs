@@ -1,8 +1,10 @@
 //! Who hangs on what, the other way round: which answers and links were computed from a file or
 //! an answer.
 
+use crate::base::reads::Read;
 use crate::graph::answers::{Answers, Inputs};
 use crate::graph::hashing::{HashMap, HashSet};
+use crate::graph::outline::Shown;
 use crate::graph::queries::Query;
 use crate::view::FileIdx;
 
@@ -17,8 +19,8 @@ pub enum Node {
 /// filed under: those are looked at in vain, and found to be as they were.
 #[derive(Default)]
 pub struct Dependents {
-    /// By input, files and looks at tables: who looked at it, and whether beyond its outline.
-    of_input: HashMap<u32, Vec<(Node, bool)>>,
+    /// By input, files and looks at tables: who looked at it, and how.
+    of_input: HashMap<u32, Vec<(Node, Read)>>,
     of_answer: HashMap<Query, Vec<Node>>,
     /// By file: the answers about it.
     about: Vec<HashSet<Query>>,
@@ -44,7 +46,7 @@ impl Dependents {
             self.about[query.file().0 as usize].insert(query);
         }
         for read in &inputs.reads {
-            self.of_input.entry(read.input()).or_default().push((node, read.is_whole()));
+            self.of_input.entry(read.input()).or_default().push((node, *read));
         }
         for query in &inputs.asked {
             self.of_answer.entry(*query).or_default().push(node);
@@ -52,14 +54,27 @@ impl Dependents {
         self.n_entries += inputs.reads.len() + inputs.asked.len();
     }
 
+    /// Files a node under what it is computed from now and was not before.
+    pub fn add_beyond(&mut self, node: Node, inputs: &Inputs, before: &Inputs) {
+        if inputs == before {
+            return;
+        }
+        let asked: HashSet<&Query> = before.asked.iter().collect();
+        let beyond = Inputs {
+            asked: inputs.asked.iter().filter(|query| !asked.contains(query)).copied().collect(),
+            reads: inputs.reads.iter().filter(|read| before.reads.binary_search(read).is_err()).copied().collect(),
+        };
+        self.add(node, &beyond);
+    }
+
     /// Whether so much was added that it is time to begin anew.
     pub fn is_worn(&self) -> bool {
         self.n_entries > 2 * self.n_entries_at_first + 100_000
     }
 
-    /// Everything that may hang on some changed files, `true` with those whose outline changed, and
-    /// on other changed inputs: answers, and links in order.
-    pub fn of(&self, changed: &[(FileIdx, bool)], lookups: &[u32]) -> (HashSet<Query>, Vec<FileIdx>) {
+    /// Everything that may hang on some changed files, by what of their outlines changed, and on other
+    /// changed inputs: answers, and links in order.
+    pub fn of(&self, changed: &[(FileIdx, Shown)], lookups: &[u32]) -> (HashSet<Query>, Vec<FileIdx>) {
         let mut answers: HashSet<Query> = HashSet::default();
         let mut links: HashSet<FileIdx> = HashSet::default();
         let mut stack: Vec<Query> = Vec::new();
@@ -71,11 +86,11 @@ impl Dependents {
             }
             Node::Link(file) => drop(links.insert(file)),
         };
-        for (file, outline) in changed {
+        for (file, shown) in changed {
             let at = file.0 as usize;
             mark(Node::Link(*file), &mut stack);
             self.about[at].iter().for_each(|query| mark(Node::Answer(*query), &mut stack));
-            let readers = self.of_input.get(&file.0).into_iter().flatten().filter(|(_, whole)| *whole || *outline);
+            let readers = self.of_input.get(&file.0).into_iter().flatten().filter(|(_, read)| shown.touches(*read));
             readers.for_each(|(node, _)| mark(*node, &mut stack));
         }
         for node in lookups.iter().filter_map(|lookup| self.of_input.get(lookup)).flatten() {

@@ -341,7 +341,13 @@ impl Graph {
         self.by_target.resize(end + new.len(), 0);
         // From the last one on, so that each of the others moves once.
         for (n_before, at) in new.iter().enumerate().rev() {
-            let place = self.by_target[..end].partition_point(|other| key(*other) < key(*at));
+            // Mostly it is near to the one after it.
+            let (mut start, mut step) = (end, 1);
+            while start > 0 && key(self.by_target[start - 1]) >= key(*at) {
+                start = start.saturating_sub(step);
+                step *= 2;
+            }
+            let place = start + self.by_target[start..end].partition_point(|other| key(*other) < key(*at));
             self.by_target.copy_within(place..end, place + n_before + 1);
             self.by_target[place + n_before] = *at;
             end = place;

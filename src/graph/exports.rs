@@ -105,7 +105,7 @@ impl Session<'_, '_> {
 
     fn own_export(&mut self, file: FileIdx, text: Text) -> Vec<Denoted> {
         let view = self.shared.names.view;
-        match Family::of(view.facts(file).dialect) {
+        match Family::of(view.dialect(file)) {
             Family::Python => self.module_name(file, text),
             Family::Ecma => self.ecma_export(file, text),
             Family::Java => Vec::new(),
@@ -125,7 +125,7 @@ impl Session<'_, '_> {
         }
         let mut both = self.meaning(place, name, space).denoted.to_vec();
         // An exported name carries its type with it.
-        if Family::of(self.shared.names.view.facts(file).dialect) == Family::Ecma {
+        if Family::of(self.shared.names.view.dialect(file)) == Family::Ecma {
             both.extend(self.meaning(place, name, Space::Type).denoted);
             both.sort();
             both.dedup();
@@ -356,7 +356,7 @@ impl Session<'_, '_> {
                 return found;
             }
         }
-        match Family::of(view.facts(target).dialect) {
+        match Family::of(view.dialect(target)) {
             Family::Python => {
                 self.shared.modules.submodule(view, target, name).and_then(denoted_module).into_iter().collect()
             }

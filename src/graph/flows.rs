@@ -344,7 +344,7 @@ impl Session<'_, '_> {
             is_checked &= is_ecma || facts.symbol(owner.symbol).kind == SymbolKind::Interface;
         }
         let is_python = matches!(want, Value::Instance(class, _)
-            if Family::of(view.facts(class.file).dialect) == Family::Python);
+            if Family::of(view.dialect(class.file)) == Family::Python);
         if is_python {
             is_checked = self.is_protocol_class(want);
             members.retain(|(text, _)| !matches!(self.shared.names.str(*text), "__init__" | "__new__"));

@@ -184,7 +184,7 @@ impl Session<'_, '_> {
     /// The type parameters of a class, in order of its type arguments. Python: those of
     /// `Generic[…]` or `Protocol[…]`, else those of the bases as they come.
     pub fn class_params(&mut self, class: SymbolRef) -> Vec<ParamKey> {
-        let facts = self.shared.names.view.facts(class.file);
+        let facts = self.shared.names.view.declared(class);
         let n_declared = type_params_of(facts, class.symbol).len();
         if n_declared > 0 {
             return (0..n_declared).map(|at| (class, at as u32)).collect();
@@ -224,7 +224,7 @@ impl Session<'_, '_> {
         if let Value::Instance(own, args) = receiver {
             let own_params = self.class_params(*own);
             let mut own_env = Env::default();
-            let is_java = Family::of(self.shared.names.view.facts(own.file).dialect) == Family::Java;
+            let is_java = Family::of(self.shared.names.view.dialect(own.file)) == Family::Java;
             for (at, key) in own_params.iter().enumerate() {
                 let mut arg = args.get(at).cloned().unwrap_or_default();
                 // `C<?>` and the raw `C` are C of whatever the bound allows.
@@ -287,7 +287,7 @@ impl Session<'_, '_> {
             let args: Vec<Set> = params.into_iter().map(|(o, at)| Set::one(Value::TypeParam(o, at))).collect();
             return Set::one(Value::Instance(owner, Args::from(args)));
         }
-        let facts = self.shared.names.view.facts(owner.file);
+        let facts = self.shared.names.view.declared(owner);
         let param = type_params_of(facts, owner.symbol).get(at as usize);
         // A bound that is itself a parameter is not followed further: it may be circular.
         let is_plain = |value: &Value| !matches!(value, Value::TypeParam(..));
@@ -300,7 +300,7 @@ impl Session<'_, '_> {
 
     /// What `T = TypeVar("T", bound=B)` or `TypeVar("T", A, B)` says of an unfilled `T`.
     fn bound_of_variable(&mut self, variable: SymbolRef) -> Set {
-        let facts = self.shared.names.view.facts(variable.file);
+        let facts = self.shared.names.view.declared(variable);
         let rows: Vec<u32> = self.shared.names.file(variable.file).bindings_of(variable.symbol).collect();
         let mut sets = Vec::new();
         for row in rows {
@@ -326,7 +326,7 @@ impl Session<'_, '_> {
         if !self.step() || actual.is_bare() {
             return;
         }
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.below(place.file);
         let family = Family::of(facts.dialect);
         let row = facts.type_row(ty);
         let operands = facts.operands_of_type(ty);
@@ -388,7 +388,7 @@ impl Session<'_, '_> {
         let wanted: Vec<SymbolRef> =
             denoted.iter().filter_map(|d| if let Denoted::Symbol(at) = d { Some(*at) } else { None }).collect();
         let library = denoted.iter().find_map(|d| match d {
-            Denoted::External(path) if Family::of(self.shared.names.view.facts(place.file).dialect) == Family::Java => {
+            Denoted::External(path) if Family::of(self.shared.names.view.dialect(place.file)) == Family::Java => {
                 Some(simple(path)).filter(|name| jdk::class(name).is_some())
             }
             _ => None,

@@ -84,8 +84,8 @@ impl Linker<'_, '_> {
         self.edge(site, to, EdgeKind::Imports, Layer::Proved, Strategy::Import);
         self.uses(target, type_only);
         // Importing `a.b.c` runs the packages `a` and `a.b` first.
-        if Family::of(self.view.facts(target).dialect) == Family::Python {
-            let mut folder = self.view.file(target).path.parent();
+        if Family::of(self.view.dialect(target)) == Family::Python {
+            let mut folder = self.view.path(target).parent();
             while let Some(at) = folder {
                 let init = at.join("__init__.py").and_then(|path| self.session.shared.modules.python_file(&path));
                 let Some(init) = init else { break };
@@ -106,10 +106,10 @@ impl Linker<'_, '_> {
 
 /// The conftest files that pytest loads for a Python file.
 pub fn conftest_uses(shared: &Shared<'_>, view: &View, file: FileIdx) -> Vec<FileUse> {
-    if Family::of(view.file(file).dialect) != Family::Python {
+    if Family::of(view.dialect(file)) != Family::Python {
         return Vec::new();
     }
-    let name = view.file(file).path.file_name();
+    let name = view.path(file).file_name();
     if !(name.starts_with("test") || name.contains("_test.") || name == "conftest.py") {
         return Vec::new();
     }

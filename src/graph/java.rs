@@ -61,8 +61,9 @@ impl<'v> Session<'_, 'v> {
         }
         let mut external = false;
         for row in self.shared.names.file(place.file).stars() {
-            let import = &view.facts(place.file).imports[*row as usize];
-            let path = view.facts(place.file).text(import.module).trim_end_matches(".*");
+            let facts = view.names_of(place.file);
+            let import = &facts.imports[*row as usize];
+            let path = facts.text(import.module).trim_end_matches(".*");
             if import.kind == ImportKind::Star
                 && let Some(found) = self.shared.modules.java_type(view, place.file, path, simple)
             {
@@ -99,7 +100,7 @@ impl<'v> Session<'_, 'v> {
         if place.line == HEADER {
             return place;
         }
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.names_of(place.file);
         let table = self.shared.names.file(place.file);
         let decls = table.decls_of(name);
         // A pattern variable ends where the next of its name begins.
@@ -124,7 +125,7 @@ impl<'v> Session<'_, 'v> {
 
     /// The classes around a place, innermost first; in a class's header without that class.
     fn classes_around(&self, place: Place) -> impl Iterator<Item = Around> + use<'v> {
-        let facts: &'v FileFacts = self.shared.names.view.facts(place.file);
+        let facts: &'v FileFacts = self.shared.names.view.names_of(place.file);
         let scopes = std::iter::successors(Some(place.scope), move |id| facts.scope(*id).parent);
         scopes.filter_map(move |id| {
             let row = facts.scope(id);

@@ -477,7 +477,7 @@ impl Session<'_, '_> {
     /// nearest inherited one that nothing between implements.
     pub fn single_method(&mut self, class: SymbolRef) -> Option<SymbolRef> {
         let view = self.shared.names.view;
-        if Family::of(view.facts(class.file).dialect) != Family::Java {
+        if Family::of(view.dialect(class.file)) != Family::Java {
             let facts = view.facts(class.file);
             let children = self.shared.names.file(class.file).children(class.symbol);
             let methods: Vec<_> = children.filter(|child| is_abstract_method(facts.symbol(*child))).collect();

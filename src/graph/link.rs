@@ -50,7 +50,7 @@ const PROTOCOL_CALLS: [&str; 20] = [
 const LARGE: usize = 32;
 
 /// What linking one file gave.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileLink {
     pub edges: Vec<Edge>,
     pub unproved: Vec<Unproved>,

@@ -17,7 +17,7 @@ use crate::view::{FileIdx, SymbolRef};
 impl Session<'_, '_> {
     /// ECMAScript's `this.x = …` in a constructor function.
     fn fields_by_this(&self, at: SymbolRef, text: Text) -> Vec<Denoted> {
-        if Family::of(self.shared.names.view.facts(at.file).dialect) != Family::Ecma {
+        if Family::of(self.shared.names.view.dialect(at.file)) != Family::Ecma {
             return Vec::new();
         }
         let Some(name) = self.shared.names.name_in(at.file, text) else { return Vec::new() };

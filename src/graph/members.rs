@@ -69,7 +69,7 @@ impl Session<'_, '_> {
 
     /// The symbols that a scope declares under a name, implementations before overload signatures.
     pub fn members_of_scope(&self, file: FileIdx, scope: ScopeId, text: Text) -> Vec<SymbolRef> {
-        let facts = self.shared.names.view.facts(file);
+        let facts = self.shared.names.view.names_of(file);
         let Some(name) = self.shared.names.name_in(file, text) else { return Vec::new() };
         let decls = self.shared.names.file(file).decls(scope, name);
         let mut found: Vec<SymbolRef> = decls
@@ -94,7 +94,7 @@ impl Session<'_, '_> {
 
     /// Solves `Member`.
     pub fn find_along_mro(&mut self, class: SymbolRef, text: Text, from: usize) -> Member {
-        let is_java = Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Java;
+        let is_java = Family::of(self.shared.names.view.dialect(class.file)) == Family::Java;
         let mro = self.bases(Query::Mro(class));
         let mut outcome = if mro.is_empty() { Outcome::Unknown } else { Outcome::Missing };
         let mut found: Vec<SymbolRef> = Vec::new();
@@ -163,7 +163,7 @@ impl Session<'_, '_> {
     /// Whether a field has no declaration with a type of which other classes' would be a part:
     /// Python's without a written type, ECMAScript's that only methods assign.
     fn is_undeclared(&self, at: SymbolRef) -> bool {
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.declared(at);
         let symbol = facts.symbol(at.symbol);
         let mut bindings = self.shared.names.file(at.file).bindings_of(at.symbol);
         match Family::of(facts.dialect) {
@@ -179,7 +179,7 @@ impl Session<'_, '_> {
 
     /// Whether only methods assign a Python field.
     pub fn is_instance_field(&self, at: SymbolRef) -> bool {
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.declared(at);
         let mut bindings = self.shared.names.file(at.file).bindings_of(at.symbol).peekable();
         facts.symbol(at.symbol).kind == SymbolKind::Field
             && bindings.peek().is_some()
@@ -188,7 +188,7 @@ impl Session<'_, '_> {
 
     /// Whether a Python field has no declaration: only methods assign it, without a type.
     pub fn is_only_assigned(&self, at: SymbolRef) -> bool {
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.declared(at);
         Family::of(facts.dialect) == Family::Python
             && facts.symbol(at.symbol).ty.is_none()
             && self.is_instance_field(at)
@@ -210,7 +210,7 @@ impl Session<'_, '_> {
     pub fn same_signature(&self, one: SymbolRef, other: SymbolRef) -> bool {
         let view = self.shared.names.view;
         let names = &self.shared.names;
-        let told_apart = names.file(one.file).signature(one.symbol) != names.file(other.file).signature(other.symbol);
+        let told_apart = names.signature(one) != names.signature(other);
         !told_apart && signature_of(view.qualname(one)) == signature_of(view.qualname(other))
     }
 
@@ -223,7 +223,7 @@ impl Session<'_, '_> {
         if !self.step() || passed > MAX_PASS {
             return Member::none(Outcome::Unknown);
         }
-        let family = Family::of(self.shared.names.view.facts(file_of(value).unwrap_or(from)).dialect);
+        let family = Family::of(self.shared.names.view.dialect(file_of(value).unwrap_or(from)));
         let name = self.shared.names.str(text);
         match value {
             Value::Null => Member::none(Outcome::Missing),
@@ -345,7 +345,7 @@ impl Session<'_, '_> {
     /// The class that `metaclass=` of a Python class or an ancestor names.
     fn metaclass_of(&mut self, class: SymbolRef) -> Option<SymbolRef> {
         let view = self.shared.names.view;
-        if Family::of(view.facts(class.file).dialect) != Family::Python {
+        if Family::of(view.dialect(class.file)) != Family::Python {
             return None;
         }
         let mro = self.bases(Query::Mro(class));
@@ -398,7 +398,7 @@ impl Session<'_, '_> {
         if !found.is_empty() {
             return Member::found(found);
         }
-        let facts = self.shared.names.view.facts(file);
+        let facts = self.shared.names.view.names_of(file);
         let is_open = facts.imports.iter().any(|i| i.kind.is_star())
             || facts
                 .symbols
@@ -411,7 +411,7 @@ impl Session<'_, '_> {
     /// The member of a Python namespace package or a Java package.
     pub fn member_of_namespace(&mut self, namespace: &str, name: &str, from: FileIdx) -> Vec<Denoted> {
         let view = self.shared.names.view;
-        if Family::of(view.facts(from).dialect) == Family::Java {
+        if Family::of(view.dialect(from)) == Family::Java {
             if let Some(found) = self.shared.modules.java_type(view, from, namespace, name) {
                 return vec![Denoted::Symbol(found)];
             }
@@ -425,7 +425,7 @@ impl Session<'_, '_> {
 
     /// Whether a symbol has a decorator of that (last) name.
     pub fn has_decorator(&self, at: SymbolRef, names: &[&str]) -> bool {
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.declared(at);
         let start = facts.decorators.partition_point(|d| d.owner < at.symbol);
         facts.decorators[start..].iter().take_while(|d| d.owner == at.symbol).any(|d| {
             let mut expr = facts.expr(d.expr);

@@ -91,7 +91,7 @@ impl Modules {
         let place = |file: &ViewFile| Some(file).filter(is_java).map(|file| modules.java_layout.place(&file.path));
         modules.java_places = view.files.par_iter().map(place).collect();
         for file in view.indices() {
-            if view.file(file).dialect == Dialect::Java {
+            if view.dialect(file) == Dialect::Java {
                 modules.add_java(view, file);
             }
         }
@@ -236,12 +236,12 @@ impl Modules {
     /// The package whose `jsx-runtime` types the elements of an ECMAScript file, where its project
     /// names one.
     pub fn jsx_source(&self, view: &View, file: FileIdx) -> Option<&str> {
-        self.ecma.jsx_source(&view.file(file).path)
+        self.ecma.jsx_source(view.path(file))
     }
 
     /// Python's submodule `name` of the module in a file.
     pub fn submodule(&self, view: &View, file: FileIdx, name: &str) -> Option<Target> {
-        let path = &view.file(file).path;
+        let path = view.path(file);
         self.note(1, [path.as_str(), name], || Lookup::Submodule(path.clone(), Box::from(name)));
         self.python.submodule(path, name).map(python_target)
     }
@@ -259,7 +259,7 @@ impl Modules {
 
     /// The conftest files that a file sees, nearest first.
     pub fn conftests(&self, view: &View, file: FileIdx) -> Vec<FileIdx> {
-        let path = &view.file(file).path;
+        let path = view.path(file);
         self.note(3, [path.as_str()], || Lookup::Conftests(path.clone()));
         self.python.conftests(path).into_iter().map(FileIdx).collect()
     }
@@ -285,9 +285,9 @@ impl Modules {
             return Some(*only);
         }
         let place = |file: FileIdx| self.java_places.get(file.0 as usize)?.as_ref();
-        let near = &view.file(from).path;
+        let near = view.path(from);
         twins.iter().copied().min_by_key(|twin| {
-            let path = &view.file(twin.file).path;
+            let path = view.path(twin.file);
             let shared = path.as_str().split('/').zip(near.as_str().split('/')).take_while(|(a, b)| a == b).count();
             let nearness = place(from).zip(place(twin.file)).map(|(from, to)| self.java_layout.nearness(from, to));
             (nearness, std::cmp::Reverse(shared), *twin)
@@ -329,7 +329,7 @@ impl Modules {
 
 /// The package of a Java file, `""` for the unnamed one.
 pub fn java_package(view: &View, file: FileIdx) -> &str {
-    let facts = view.facts(file);
+    let facts = view.names_of(file);
     facts.package.first().map_or("", |package| facts.name(package.name))
 }
 

@@ -86,7 +86,7 @@ impl Session<'_, '_> {
                 Base::External(..) | Base::Unknown => vec![base.clone()],
             });
         }
-        let is_python = Family::of(self.shared.names.view.facts(class.file).dialect) == Family::Python;
+        let is_python = Family::of(self.shared.names.view.dialect(class.file)) == Family::Python;
         let merged = if is_python { c3(&lines, &bases) } else { None };
         let rest = merged.unwrap_or_else(|| lines.into_iter().flatten().collect());
         let mut mro = vec![head];

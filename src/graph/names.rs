@@ -100,6 +100,11 @@ impl NameTables {
         }
     }
 
+    /// The text of a file's name.
+    pub fn text(&self, file: FileIdx, name: NameId) -> Text {
+        self.files[file.0 as usize].0.text(name)
+    }
+
     /// What a file declares, its new texts taken in without users.
     fn names_of(&mut self, facts: &FileFacts) -> FileNames {
         let names = facts.names.iter().zip(looked_up(facts));
@@ -238,10 +243,23 @@ impl<'v> Names<'v> {
         self.file(file).name_of(text)
     }
 
-    /// What a file declares.
+    /// What a file declares under which names. Who looks for declarations in a function's scope
+    /// looks at the function too, whose parameters are among them.
     pub fn file(&self, file: FileIdx) -> &FileNames {
-        reads::note(Read::outline(file.0));
+        reads::note(Read::names(file.0));
         &self.tables.files[file.0 as usize].0
+    }
+
+    /// The number of a Java method's parameters, the receiver left out; `None` of one without a scope.
+    pub fn n_params(&self, method: SymbolRef) -> Option<usize> {
+        let scope = self.view.symbol(method).scope?;
+        Some(self.tables.files[method.file.0 as usize].0.n_params(scope))
+    }
+
+    /// A number that is the same for Java methods of equal signatures; 0 of others.
+    pub fn signature(&self, method: SymbolRef) -> u32 {
+        reads::note(Read::row(method.file.0, method.symbol.index() as u32));
+        self.tables.files[method.file.0 as usize].0.signature(method.symbol)
     }
 
     /// What stands in a file's code.

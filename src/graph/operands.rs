@@ -101,7 +101,7 @@ impl Session<'_, '_> {
             let signatures = self.signatures_of(at);
             return self.wanted_by_signatures(&signatures, receiver, call, argument, place, all);
         }
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.declared(at);
         let symbol = facts.symbol(at.symbol);
         let Some(scope) = symbol.scope else { return all.push(unknown) };
         let is_bound = receiver.is_some() || matches!(callee, Value::Class(_));

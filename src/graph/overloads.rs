@@ -86,11 +86,8 @@ impl Session<'_, '_> {
 
     /// The number of a method's parameters.
     fn n_params(&self, at: SymbolRef) -> usize {
-        let facts = self.shared.names.view.facts(at.file);
-        match facts.symbol(at.symbol).scope {
-            Some(scope) => self.shared.names.file(at.file).n_params(scope),
-            None => parameter_names(self.shared.names.view.qualname(at)).count(),
-        }
+        let counted = self.shared.names.n_params(at);
+        counted.unwrap_or_else(|| parameter_names(self.shared.names.view.qualname(at)).count())
     }
 
     /// Whether code at a place may call a method (JLS 6.6); protected ones are taken to be.
@@ -109,7 +106,7 @@ impl Session<'_, '_> {
         let view = self.shared.names.view;
         let symbol = view.symbol(at);
         let Some(parent) = symbol.parent.filter(|_| symbol.kind != SymbolKind::Constructor) else { return false };
-        let name = view.facts(at.file).name(symbol.name);
+        let name = view.declared(at).name(symbol.name);
         let mro = self.bases(Query::Mro(SymbolRef { symbol: parent, ..at }));
         mro.iter().any(|base| match base {
             Base::External(class, _) => library_class(class).is_none() || self.library_has(class, name),

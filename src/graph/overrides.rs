@@ -139,7 +139,7 @@ impl crate::graph::queries::Session<'_, '_> {
         if n_params == 0 || n_params != theirs.clone().count() {
             return false;
         }
-        let facts = view.facts(other.file);
+        let facts = view.names_of(other.file);
         let owner = view.symbol(other).parent;
         let is_param = |name: &str| {
             facts.type_params.iter().any(|p| {

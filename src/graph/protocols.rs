@@ -12,7 +12,7 @@ use crate::view::SymbolRef;
 impl Session<'_, '_> {
     /// What iterating gives: containers' elements, or what `__iter__` and `__next__` say.
     pub fn elements(&mut self, set: &Set, place: Place) -> Set {
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        let family = Family::of(self.shared.names.view.dialect(place.file));
         set.flat_map(|value| match value {
             Value::Instance(..) | Value::TypeParam(..) if family == Family::Python => {
                 let iterated = self.iterated(value, ["__iter__", "__next__"], false, place);
@@ -29,7 +29,7 @@ impl Session<'_, '_> {
 
     /// What `async for` gives.
     pub fn async_elements(&mut self, set: &Set, place: Place) -> Set {
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        let family = Family::of(self.shared.names.view.dialect(place.file));
         set.flat_map(|value| match value {
             Value::Instance(..) | Value::TypeParam(..) if family == Family::Python => {
                 self.iterated(value, ["__aiter__", "__anext__"], true, place)
@@ -67,7 +67,7 @@ impl Session<'_, '_> {
 
     /// Position `at` of what is unpacked.
     pub fn part(&mut self, value: &Value, at: usize, place: Place) -> Set {
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        let family = Family::of(self.shared.names.view.dialect(place.file));
         if family != Family::Python || !matches!(value, Value::Instance(..) | Value::TypeParam(..)) {
             return builtins::part(family, value, at);
         }

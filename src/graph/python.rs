@@ -26,7 +26,7 @@ impl Session<'_, '_> {
     /// the module imports, then of the conftest files above, nearest first.
     pub fn fixture_of(&mut self, function: SymbolRef, param: NameId) -> Option<SymbolRef> {
         let view = self.shared.names.view;
-        let facts = view.facts(function.file);
+        let facts = view.declared(function);
         if Family::of(facts.dialect) != Family::Python {
             return None;
         }
@@ -65,7 +65,7 @@ impl Session<'_, '_> {
 
     /// A fixture that `@pytest.fixture(name="…")` calls so.
     fn renamed_fixture(&self, file: FileIdx, text: crate::graph::names::Text) -> Option<SymbolRef> {
-        let facts = self.shared.names.view.facts(file);
+        let facts = self.shared.names.view.names_of(file);
         let name = self.shared.names.name_in(file, text)?;
         let found = facts.decorators.iter().find(|decorator| {
             let given = self.keyword_of(file, decorator.expr, "name");
@@ -80,7 +80,7 @@ impl Session<'_, '_> {
 
     /// What a keyword argument of a call is given.
     fn keyword_of(&self, file: FileIdx, call: ExprId, keyword: &str) -> Option<ExprId> {
-        let facts = self.shared.names.view.facts(file);
+        let facts = self.shared.names.view.names_of(file);
         if facts.expr(call).kind != ExprKind::Call {
             return None;
         }
@@ -93,12 +93,12 @@ impl Session<'_, '_> {
     /// the conftest files above.
     pub fn autouse_fixtures(&mut self, file: FileIdx) -> Vec<SymbolRef> {
         let view = self.shared.names.view;
-        if Family::of(view.facts(file).dialect) != Family::Python {
+        if Family::of(view.dialect(file)) != Family::Python {
             return Vec::new();
         }
         let mut found = Vec::new();
         for at in [file].into_iter().chain(self.shared.modules.conftests(view, file)) {
-            for decorator in &view.facts(at).decorators {
+            for decorator in &view.names_of(at).decorators {
                 let symbol = SymbolRef { file: at, symbol: decorator.owner };
                 if self.keyword_of(at, decorator.expr, "autouse").is_some() && self.is_fixture(symbol) {
                     found.push(symbol);
@@ -115,7 +115,7 @@ impl Session<'_, '_> {
     pub fn applied_to(&self, test: SymbolRef, autouse: &[SymbolRef]) -> Vec<SymbolRef> {
         let view = self.shared.names.view;
         let symbol = view.symbol(test);
-        if autouse.is_empty() || !view.facts(test.file).name(symbol.name).starts_with("test") {
+        if autouse.is_empty() || !view.declared(test).name(symbol.name).starts_with("test") {
             return Vec::new();
         }
         let applies = |fixture: &&SymbolRef| {
@@ -172,7 +172,7 @@ impl Session<'_, '_> {
 
     /// Whether a name is a builtin of the language.
     pub fn is_builtin(&self, file: FileIdx, name: &str) -> bool {
-        builtins::global(Family::of(self.shared.names.view.facts(file).dialect), name).is_some()
+        builtins::global(Family::of(self.shared.names.view.dialect(file)), name).is_some()
     }
 
     /// The module symbol of a file.

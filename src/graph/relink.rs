@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::facts::model::{FileFacts, SymbolKind};
+use crate::facts::model::{FileFacts, SymbolId, SymbolKind};
+use crate::facts::table::Id;
 use crate::graph::answers::{Answers, Inputs};
 use crate::graph::assemble::{Guessed, assemble, edges_of, guess_all, guess_some, stand_ins, whole_of};
+use crate::graph::candidates;
 use crate::graph::dependents::{Dependents, Node};
 use crate::graph::edge::{FileUse, Graph, Splice, Unproved};
 use crate::graph::file_graph::FileGraph;
@@ -16,7 +18,7 @@ use crate::graph::hashing::{HashMap, HashSet};
 use crate::graph::link::{FileLink, link, link_tracked};
 use crate::graph::modules::{Family, Modules, java_package};
 use crate::graph::names::{NameTables, Names, Text};
-use crate::graph::outline::{Alignment, outline};
+use crate::graph::outline::{FileChange, Shown};
 use crate::graph::queries::{Query, Shared};
 use crate::graph::renumber::{GONE, Renumber};
 use crate::graph::verify::{Changed, Suspect, Verifier};
@@ -163,7 +165,7 @@ impl State {
         let mut guessable: HashSet<Text> = HashSet::default();
         let mut changed = Changed::default();
         // What it is that may matter to others, by the numbers of before.
-        let mut causes: Vec<(FileIdx, bool)> = change.removed.iter().map(|file| (*file, true)).collect();
+        let mut causes: Vec<(FileIdx, Shown)> = change.removed.iter().map(|file| (*file, Shown::Other)).collect();
         let mut has_other_types = has_moved;
         let facts = |(before, after): &(FileIdx, FileIdx)| (*before, was.facts(*before), view.facts(*after));
         let replaced = names.replace(&change.changed.iter().map(facts).collect::<Vec<_>>());
@@ -173,12 +175,17 @@ impl State {
         for ((before, after), replaced) in change.changed.iter().zip(replaced) {
             let (old, new) = (was.facts(*before), view.facts(*after));
             has_other_types |= top_level_types(was, *before) != top_level_types(view, *after);
-            let same = outline(old).is_some_and(|digest| Some(digest) == outline(new));
-            if !same {
-                guessable.extend(replaced.members);
+            let file = FileChange::new(old, new);
+            match &file.shown {
+                Shown::Same => {}
+                Shown::Rows(rows) => {
+                    let named = |row: &u32| names.text(*before, new.symbol(SymbolId::new(*row as usize)).name);
+                    guessable.extend(rows.iter().map(named));
+                }
+                Shown::Other => guessable.extend(replaced.members),
             }
-            changed.files.insert(*after, same.then(|| Alignment::new(old, new)));
-            causes.push((*before, !same));
+            causes.push((*before, file.shown.clone()));
+            changed.files.insert(*after, file);
         }
         let mut lookups = Vec::new();
         if has_other_types {
@@ -187,16 +194,16 @@ impl State {
             let before_of: HashMap<FileIdx, FileIdx> =
                 was.indices().filter_map(|old| Some((renumber.file(old)?, old))).collect();
             for after in led_elsewhere {
-                causes.extend(before_of.get(&after).map(|before| (*before, true)));
-                changed.files.insert(after, None);
+                causes.extend(before_of.get(&after).map(|before| (*before, Shown::Other)));
+                changed.files.insert(after, FileChange::other());
             }
-            changed.files.extend(failing.iter().map(|lookup| (FileIdx(*lookup), None)));
+            changed.files.extend(failing.iter().map(|lookup| (FileIdx(*lookup), FileChange::other())));
             lookups = failing;
         } else {
             change.changed.iter().for_each(|(_, after)| modules.replace(view, *after));
         }
         if !change.removed.is_empty() {
-            changed.files.insert(GONE, None);
+            changed.files.insert(GONE, FileChange::other());
         }
         let (suspected, mut suspect_links) = dependents.of(&causes, &lookups);
         let suspect = |query: Query| {
@@ -218,7 +225,7 @@ impl State {
                 match renumber.link(link) {
                     Some(link) => moved[new.0 as usize] = (link, renumber.inputs(inputs)),
                     // It leads to what is gone.
-                    None => drop(changed.files.entry(new).or_insert(None)),
+                    None => drop(changed.files.entry(new).or_insert_with(FileChange::other)),
                 }
             }
             links = moved;
@@ -237,8 +244,8 @@ impl State {
             .collect();
         let linked: Vec<(FileLink, Inputs)> = dirty.par_iter().map(|file| link_tracked(view, &shared, *file)).collect();
         let (mut whole, mut rewired) = (false, Vec::new());
-        // The files whose methods stand in for others than before.
-        let mut standing: Vec<FileIdx> = Vec::new();
+        // The files that say something else now, and those whose methods stand in for others than before.
+        let (mut relinked, mut standing): (Vec<FileIdx>, Vec<FileIdx>) = Default::default();
         for (file, new) in dirty.iter().zip(linked) {
             let old = &mut links[file.0 as usize];
             if old.0.uses != new.0.uses {
@@ -248,7 +255,10 @@ impl State {
                 standing.extend(old.0.stand_ins.iter().chain(&new.0.stand_ins).map(|(at, _)| at.file));
             }
             whole |= !old.0.is_alike(&new.0);
-            dependents.add(Node::Link(*file), &new.1);
+            if old.0 != new.0 || is_new(file) {
+                relinked.push(*file);
+            }
+            dependents.add_beyond(Node::Link(*file), &new.1, &old.1);
             *old = new;
         }
         for query in shared.answers().take_log() {
@@ -263,11 +273,12 @@ impl State {
         } else {
             let file_graph = LazyCell::new(|| FileGraph::new(view.files.len(), &uses(&links)));
             let file_graph = || &*file_graph;
-            let mut other = guessed_otherwise(&shared, &dirty, &guessable, &rewired, file_graph, link_of);
-            other.extend(standing);
+            let guesses = guessed_otherwise(&shared, &relinked, &guessable, &rewired, file_graph, link_of);
+            let mut other = guess_some(&shared, file_graph, &guesses, link_of, &mut guessed);
+            other.append(&mut relinked);
+            other.append(&mut standing);
             other.sort_unstable();
             other.dedup();
-            guess_some(&shared, file_graph, &other, link_of, &mut guessed);
             // What the graph before that one does not say yet is said with the rest.
             let before =
                 before.and_then(|Before { graph, files, whole }| Some((Arc::into_inner(graph)?, files, whole)));
@@ -297,23 +308,26 @@ impl State {
 }
 
 /// The files about whose unproved references something else may be guessed, in order: those that
-/// were linked anew, those that mention a name that may be, and those that reach others now.
+/// leave others now, those that mention a name that may be, and those that reach others now.
 fn guessed_otherwise<'l>(
     shared: &Shared<'_>,
-    dirty: &[FileIdx],
+    relinked: &[FileIdx],
     guessable: &HashSet<Text>,
     rewired: &[FileIdx],
     file_graph: impl Fn() -> &'l FileGraph,
     link_of: impl Fn(FileIdx) -> &'l FileLink,
 ) -> Vec<FileIdx> {
-    let mut files = dirty.to_vec();
+    let mut files = relinked.to_vec();
     if guessable.is_empty() && rewired.is_empty() {
         return files;
     }
     let above = (!rewired.is_empty()).then(|| file_graph().closure_of_users(rewired.iter().copied()));
     files.extend(shared.names.view.indices().filter(|file| {
         let is_above = above.as_ref().is_some_and(|above| above.has(*file));
-        let is_guessable = |row: &Unproved| is_above || guessable.contains(&shared.names.text(*file, row.name));
+        let is_guessable = |row: &Unproved| {
+            guessable.contains(&shared.names.text(*file, row.name))
+                || (is_above && candidates::hangs_on_reach(shared, *file, row))
+        };
         link_of(*file).unproved.iter().any(is_guessable)
     }));
     files.sort_unstable();
@@ -338,7 +352,7 @@ fn uses(links: &[(FileLink, Inputs)]) -> Vec<FileUse> {
 
 /// The package of a Java file with the rows and names of its top-level types; nothing for others.
 fn top_level_types(view: &View, file: FileIdx) -> Option<(&str, Vec<(usize, &str)>)> {
-    if Family::of(view.file(file).dialect) != Family::Java {
+    if Family::of(view.dialect(file)) != Family::Java {
         return None;
     }
     let facts: &FileFacts = view.facts(file);

@@ -93,7 +93,7 @@ impl Renumber {
                 continue;
             }
             let new = self.file(FileIdx(input)).unwrap_or(GONE).0;
-            *read = if read.is_whole() { Read::whole(new) } else { Read::outline(new) };
+            *read = read.at(new);
         }
         if is_gone {
             reads.push(Read::whole(GONE.0));

@@ -150,7 +150,7 @@ impl Session<'_, '_> {
                 }
                 Outcome::Missing => {
                     // A class that is known whole and has no such member contradicts a guess.
-                    let is_python = Family::of(self.shared.names.view.facts(place.file).dialect) == Family::Python;
+                    let is_python = Family::of(self.shared.names.view.dialect(place.file)) == Family::Python;
                     let is_known = matches!(value, Value::Instance(..) | Value::Class(_) | Value::TypeParam(..));
                     let receiver = if is_python && is_known { Receiver::PartlyExternal } else { Receiver::Unknown };
                     worst = worst.max(Some(receiver));

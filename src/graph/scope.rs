@@ -46,7 +46,7 @@ impl Session<'_, '_> {
                 return Meaning { denoted: Few::One(param), imported: false, declared: true };
             }
             let text = self.shared.names.text(place.file, name);
-            match Family::of(self.shared.names.view.facts(place.file).dialect) {
+            match Family::of(self.shared.names.view.dialect(place.file)) {
                 Family::Ecma => {
                     let global = self.denoted(Query::Global(place.file, text)).to_vec();
                     meaning.denoted = self.only_in_space(global, space).into();
@@ -73,7 +73,7 @@ impl Session<'_, '_> {
             }
             Decl::Param(row) => Few::One(Denoted::Param(place.file, row)),
             Decl::Binding(row) => {
-                let binding = &self.shared.names.view.facts(place.file).bindings[row as usize];
+                let binding = &self.shared.names.view.names_of(place.file).bindings[row as usize];
                 // A function expression's own name, inside of it.
                 Few::One(match binding.symbol {
                     Some(symbol) if binding.value.is_none() => Denoted::Symbol(SymbolRef { file: place.file, symbol }),
@@ -101,9 +101,9 @@ impl Session<'_, '_> {
         if found.is_empty() || builtin {
             return Few::None;
         }
-        let near = view.file(file).path.as_str();
+        let near = view.path(file).as_str();
         let shared = |at: &SymbolRef| {
-            let path = view.file(at.file).path.as_str();
+            let path = view.path(at.file).as_str();
             path.split('/').zip(near.split('/')).take_while(|(one, other)| one == other).count()
         };
         let most = found.iter().map(shared).max();
@@ -154,7 +154,7 @@ impl Session<'_, '_> {
     /// The scope that declares a name as seen from a place, with its declarations.
     fn declarations(&self, place: Place, name: NameId, space: Space) -> Option<(ScopeId, Few<Decl>)> {
         let view = self.shared.names.view;
-        let facts = view.facts(place.file);
+        let facts = view.names_of(place.file);
         let table = self.shared.names.file(place.file);
         let family = Family::of(facts.dialect);
         let named = table.decls_of(name);
@@ -165,6 +165,10 @@ impl Session<'_, '_> {
         let mut innermost = true;
         while let Some(scope) = at {
             let row = facts.scope(scope);
+            if row.kind == ScopeKind::Function {
+                // Its parameters are among the names.
+                view.declared(SymbolRef { file: place.file, symbol: row.owner });
+            }
             let visible = match (family, row.kind) {
                 // A class body's names are seen by the body itself, not by its methods.
                 (Family::Python, ScopeKind::Class) => innermost,
@@ -216,7 +220,7 @@ impl Session<'_, '_> {
     /// Whether code of a Python class body sees a declaration of the class's scope: it stands
     /// above, else the name is looked up outside; what methods assign to `self` is none.
     fn is_bound_in_class(&self, place: Place, decl: Decl) -> bool {
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.names_of(place.file);
         let line = match decl {
             Decl::Symbol(row) => {
                 let at = SymbolRef { file: place.file, symbol: SymbolId::new(row as usize) };
@@ -236,7 +240,7 @@ impl Session<'_, '_> {
     /// Where annotations and defaults in the header of a function are read: Python's stand
     /// outside of it, unless it has type parameters.
     pub fn header_place(&self, file: FileIdx, scope: ScopeId, line: u32) -> Place {
-        let facts = self.shared.names.view.facts(file);
+        let facts = self.shared.names.view.names_of(file);
         let row = facts.scope(scope);
         let is_generic = facts.type_params.binary_search_by_key(&row.owner, |p| p.owner).is_ok();
         match (Family::of(facts.dialect), row.kind, row.parent) {
@@ -251,7 +255,7 @@ impl Session<'_, '_> {
     /// same scope the last certain one above it and what follows; from elsewhere the last
     /// certain one and what follows. Symbols stand for their bindings.
     fn reaching(&self, place: Place, scope: ScopeId, decls: Few<Decl>) -> Few<Decl> {
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.names_of(place.file);
         if let [only] = &*decls {
             let is_gone = matches!(only, Decl::Binding(row) if facts.bindings[*row as usize].origin == Origin::Delete);
             return if is_gone { Few::None } else { decls };
@@ -328,7 +332,7 @@ impl Session<'_, '_> {
 
     /// The nearest scope of a function, class, or module around a scope.
     pub fn function_scope(&self, file: FileIdx, scope: ScopeId) -> ScopeId {
-        let facts = self.shared.names.view.facts(file);
+        let facts = self.shared.names.view.names_of(file);
         let mut at = scope;
         loop {
             let row = facts.scope(at);
@@ -346,7 +350,7 @@ impl Session<'_, '_> {
 
     /// As `type_param`, of symbols whose scope lies within `outer`.
     fn type_param_within(&self, file: FileIdx, scope: ScopeId, outer: ScopeId, name: NameId) -> Option<Denoted> {
-        let facts = self.shared.names.view.facts(file);
+        let facts = self.shared.names.view.names_of(file);
         let mut at = Some(scope);
         while let Some(id) = at {
             let row = facts.scope(id);
@@ -367,7 +371,7 @@ impl Session<'_, '_> {
 
     /// The nearest class around a scope.
     pub fn class_around(&self, file: FileIdx, scope: ScopeId) -> Option<SymbolRef> {
-        let facts = self.shared.names.view.facts(file);
+        let facts = self.shared.names.view.names_of(file);
         let mut at = Some(scope);
         while let Some(id) = at {
             let row = facts.scope(id);

@@ -36,7 +36,7 @@ enum Form<'a> {
 impl Session<'_, '_> {
     /// The signatures of a function that callers see: its overloads where it has some, else itself.
     pub fn signatures_of(&self, at: SymbolRef) -> Vec<SymbolRef> {
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.names_of(at.file);
         let symbol = facts.symbol(at.symbol);
         if Family::of(facts.dialect) != Family::Ecma || symbol.flags.has(SymbolFlags::OVERLOAD) {
             return vec![at];
@@ -90,7 +90,7 @@ impl Session<'_, '_> {
             .collect();
         let key = |at: &SymbolRef| (at.file, view.symbol(*at).declared_in, view.symbol(*at).name);
         let overloaded = functions.len() > 1 && functions.iter().all(|at| key(at) == key(&functions[0]));
-        if !overloaded || Family::of(view.facts(functions[0].file).dialect) != Family::Ecma {
+        if !overloaded || Family::of(view.dialect(functions[0].file)) != Family::Ecma {
             return callees;
         }
         let kept = self.fitting(functions, args);
@@ -101,7 +101,7 @@ impl Session<'_, '_> {
     }
 
     fn fit_all(&mut self, at: SymbolRef, args: &[Set]) -> Fit {
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.declared(at);
         let Some(scope) = facts.symbol(at.symbol).scope else { return Fit::Maybe };
         let (params, rows) = params_and_rows(facts, scope);
         if !takes(&params, args.len()) {

@@ -23,7 +23,7 @@ impl Session<'_, '_> {
         if !self.step() {
             return Set::unknown();
         }
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.below(place.file);
         let family = Family::of(facts.dialect);
         let row = facts.type_row(ty);
         let operands = facts.operands_of_type(ty);
@@ -114,13 +114,13 @@ impl Session<'_, '_> {
 
     /// What the name of a type denotes.
     pub fn type_denoted(&mut self, ty: TypeId, place: Place) -> Few<Denoted> {
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.below(place.file);
         facts.type_row(ty).expr.map_or(Few::None, |expr| self.denoted_type(expr, place))
     }
 
     /// What an expression denotes where a type is wanted.
     pub fn denoted_type(&mut self, expr: ExprId, place: Place) -> Few<Denoted> {
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.below(place.file);
         let row = facts.expr(expr);
         match (row.kind, row.name) {
             (ExprKind::Name, Some(name)) => self.name_meaning(place, name, Space::Type).denoted.clone(),
@@ -137,7 +137,7 @@ impl Session<'_, '_> {
 
     fn import_type(&mut self, ty: TypeId, place: Place) -> Set {
         use crate::graph::modules::Target;
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.below(place.file);
         let row = facts.type_row(ty);
         let Target::File(file) = self.module_named(place.file, row.name) else { return Set::unknown() };
         let Some(expr) = row.expr else { return self.whole_type(file) };
@@ -162,7 +162,7 @@ impl Session<'_, '_> {
 
     /// What the chain of names after `import("m")` denotes.
     fn imported_chain(&mut self, module: FileIdx, expr: ExprId, place: Place) -> Few<Denoted> {
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.below(place.file);
         let Some(name) = facts.expr(expr).name else { return Few::None };
         let text = self.shared.names.text(place.file, name);
         let Some(base) = facts.operand(expr, 0) else {
@@ -174,7 +174,7 @@ impl Session<'_, '_> {
     }
 
     fn named_type(&mut self, ty: TypeId, place: Place) -> Set {
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.below(place.file);
         let family = Family::of(facts.dialect);
         let denoted = self.type_denoted(ty, place);
         if denoted.is_empty() {
@@ -194,13 +194,13 @@ impl Session<'_, '_> {
     }
 
     pub fn type_args(&mut self, ty: TypeId, place: Place) -> Vec<Set> {
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.below(place.file);
         let operands = facts.operands_of_type(ty);
         operands.iter().filter(|o| o.role == TypeRole::Argument).map(|o| self.type_value(o.ty, place)).collect()
     }
 
     fn denoted_types(&mut self, denoted: &[Denoted], ty: TypeId, place: Place) -> Set {
-        let family = Family::of(self.shared.names.view.facts(place.file).dialect);
+        let family = Family::of(self.shared.names.view.dialect(place.file));
         let args = self.type_args(ty, place);
         if let [Denoted::Symbol(at)] = denoted {
             return self.symbol_type(*at, &args);
@@ -262,7 +262,7 @@ impl Session<'_, '_> {
     /// Type arguments with the defaults of type parameters for which none is written.
     fn with_defaults(&mut self, at: SymbolRef, args: &[Set]) -> Vec<Set> {
         let mut filled = args.to_vec();
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.declared(at);
         if Family::of(facts.dialect) != Family::Ecma {
             return filled;
         }
@@ -312,7 +312,7 @@ impl Session<'_, '_> {
 
     /// The scope kind in which a symbol is declared.
     pub fn declared_in_kind(&self, at: SymbolRef) -> ScopeKind {
-        let facts = self.shared.names.view.facts(at.file);
+        let facts = self.shared.names.view.declared(at);
         facts.scope(facts.symbol(at.symbol).declared_in).kind
     }
 
@@ -321,7 +321,7 @@ impl Session<'_, '_> {
         let from = self.seen_from(place, name);
         let place = Place { scope: from.scope, ..place };
         self.remembered_meaning((from, name, space), |session| {
-            match Family::of(session.shared.names.view.facts(place.file).dialect) {
+            match Family::of(session.shared.names.view.dialect(place.file)) {
                 Family::Java => session.java_meaning(place, name, space),
                 Family::Python | Family::Ecma => session.meaning(place, name, space),
             }
@@ -331,7 +331,7 @@ impl Session<'_, '_> {
     /// The outermost place from which a name means the same, its line told only as far as it
     /// matters: scopes that do not declare the name are left.
     pub fn seen_from(&self, place: Place, name: NameId) -> Place {
-        let facts = self.shared.names.view.facts(place.file);
+        let facts = self.shared.names.view.names_of(place.file);
         match Family::of(facts.dialect) {
             Family::Python => place,
             Family::Java => self.java_seen_from(place, name),

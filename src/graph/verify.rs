@@ -1,9 +1,10 @@
 //! Which answers and links still hold after files have changed, found out from what they were
 //! computed from, so that what comes to the same costs no more than looking.
 
+use crate::base::reads::Read;
 use crate::graph::answers::{Inputs, Known};
 use crate::graph::hashing::HashMap;
-use crate::graph::outline::Alignment;
+use crate::graph::outline::FileChange;
 use crate::graph::queries::{Answer, Base, Denoted, Query, Session, Shared};
 use crate::graph::value::{Set, Value};
 use crate::view::FileIdx;
@@ -12,10 +13,10 @@ use crate::view::FileIdx;
 /// queries cuts is cut alike.
 const MAX_HEIGHT: u32 = 100;
 
-/// The changed files and other inputs; with files of equal outline, which of their rows are the same.
+/// The changed files and other inputs, with how they differ.
 #[derive(Default)]
 pub struct Changed {
-    pub files: HashMap<FileIdx, Option<Alignment>>,
+    pub files: HashMap<FileIdx, FileChange>,
 }
 
 /// A suspected answer.
@@ -41,11 +42,8 @@ impl<'s, 'v> Verifier<'s, 'v> {
 
     /// Whether something that was computed from some inputs may come out otherwise now.
     pub fn is_dirty(&mut self, inputs: &Inputs) -> bool {
-        let seen = inputs.reads.iter().any(|read| match self.changed.files.get(&FileIdx(read.input())) {
-            Some(Some(_)) => read.is_whole(),
-            Some(None) => true,
-            None => false,
-        });
+        let change = |read: &Read| self.changed.files.get(&FileIdx(read.input()));
+        let seen = inputs.reads.iter().any(|read| change(read).is_some_and(|change| change.shown.touches(*read)));
         // All are looked at, so that those that hold are there again for whoever asks.
         let mut is_dirty = seen;
         for query in &inputs.asked {
@@ -70,7 +68,7 @@ impl<'s, 'v> Verifier<'s, 'v> {
         // Met again while it is open, whoever meets it is computed anew.
         self.settle(query, true);
         let about = self.changed.files.get(&query.file());
-        if about.is_some_and(|alignment| alignment.as_ref().is_none_or(|alignment| !alignment.keeps(query))) {
+        if about.is_some_and(|change| !change.keeps(query)) {
             return true;
         }
         let suspect = self.suspects.get_mut(&query).map(|suspect| std::mem::take(&mut suspect.inputs));

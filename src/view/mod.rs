@@ -12,6 +12,7 @@ use crate::base::lazy::Lazy;
 use crate::base::path::RepoPath;
 use crate::base::reads::{self, Read};
 use crate::facts::model::{FileFacts, Symbol, SymbolId};
+use crate::facts::table::Id;
 use crate::scip::program::Program;
 use crate::view::directory::{Directory, Made};
 
@@ -149,6 +150,40 @@ impl View {
         &self.file(file).facts
     }
 
+    /// The dialect of a file, which is a matter of its name: no look at what is in it.
+    #[inline]
+    pub fn dialect(&self, file: FileIdx) -> Dialect {
+        self.files[file.0 as usize].dialect
+    }
+
+    /// The path of a file: no look at what is in it.
+    #[inline]
+    pub fn path(&self, file: FileIdx) -> &RepoPath {
+        &self.files[file.0 as usize].path
+    }
+
+    /// The facts of a file for who looks only at what it declares under which names: scopes,
+    /// imports, exports, decorators, the kinds and flags of symbols. Not at what a symbol is declared to be.
+    #[inline]
+    pub fn names_of(&self, file: FileIdx) -> &FileFacts {
+        reads::note(Read::names(file.0));
+        &self.files[file.0 as usize].facts
+    }
+
+    /// The facts of a file for who looks only at what a symbol of it is declared to be: its row,
+    /// parameters, type parameters, bases, decorators, its type, all trees below these.
+    #[inline]
+    pub fn declared(&self, at: SymbolRef) -> &FileFacts {
+        reads::note(Read::row(at.file.0, at.symbol.index() as u32));
+        &self.files[at.file.0 as usize].facts
+    }
+
+    /// The facts of a file for who walks down from a row that was looked at already: no look of its own.
+    #[inline]
+    pub fn below(&self, file: FileIdx) -> &FileFacts {
+        &self.files[file.0 as usize].facts
+    }
+
     /// Finds a file by its path. O(log n).
     pub fn find(&self, path: &str) -> Option<FileIdx> {
         self.files.binary_search_by(|f| f.path.as_str().cmp(path)).ok().map(|at| FileIdx(at as u32))
@@ -157,12 +192,12 @@ impl View {
     /// The row of a symbol.
     #[inline]
     pub fn symbol(&self, at: SymbolRef) -> &Symbol {
-        self.facts(at.file).symbol(at.symbol)
+        self.declared(at).symbol(at.symbol)
     }
 
     /// The qualified name of a symbol within its file.
     pub fn qualname(&self, at: SymbolRef) -> &str {
-        let facts = self.facts(at.file);
+        let facts = self.declared(at);
         facts.name(facts.symbol(at.symbol).qualname)
     }
 
