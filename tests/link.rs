@@ -290,3 +290,95 @@ fn any_number_of_threads_gives_one_graph() {
         assert_eq!(one, on(4));
     }
 }
+
+/// The words of a text, by where they start and end.
+fn words_of(text: &str) -> Vec<(usize, usize)> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut words = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        match (is_word(c), start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                words.push((from, at));
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    words
+}
+
+/// Files of fixtures with words taken out and put in the place of others: names, types, bases,
+/// defaults and parameters change where symbols keep their rows. Every `RATLAS_WORDS`-th word (61st).
+#[test]
+fn links_kept_when_words_change_are_those_of_linking_all() {
+    let step: usize = std::env::var("RATLAS_WORDS").ok().and_then(|step| step.parse().ok()).unwrap_or(61);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
+    let (mut n_files, mut n_linked, mut turn) = (0, 0, 0);
+    let mut fixtures: Vec<_> = std::fs::read_dir(root)
+        .unwrap()
+        .flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap().map(|fixture| fixture.unwrap().path()))
+        .collect();
+    fixtures.sort();
+    for path in fixtures {
+        let files = files_of(&std::fs::read_to_string(&path).unwrap());
+        let whole = Arc::new(view_of(&files));
+        let all = link(&whole);
+        let mut linked = Linked::new(Arc::clone(&whole));
+        for (at, (name, content, _)) in files.iter().enumerate() {
+            let words = words_of(content);
+            for (nth, (start, end)) in words.iter().enumerate() {
+                turn += 1;
+                if turn % step > 0 {
+                    continue;
+                }
+                let other = words[(nth * 31 + turn) % words.len()];
+                for word in ["", &content[other.0..other.1], "anew, int"] {
+                    let mut edited = files.clone();
+                    edited[at].1.replace_range(start..end, word);
+                    let view = Arc::new(view_of(&edited));
+                    linked = linked.next(Arc::clone(&view));
+                    let what = format!("{}: `{word}` for word {nth} of {name}", path.display());
+                    assert!(*linked.graph == link(&view), "{what}");
+                    n_files += view.files.len();
+                    n_linked += linked.n_linked;
+                    linked = linked.next(Arc::clone(&whole));
+                    assert!(*linked.graph == all, "{what}, and back");
+                }
+            }
+        }
+    }
+    assert!(n_linked * 2 < n_files, "{n_linked} of {n_files} files were linked anew");
+}
+
+/// How many files are linked anew for an edit of one of several.
+fn n_linked_for(files: &[(&str, &str)], edited: (&str, &str)) -> usize {
+    let owned = |files: &[(&str, &str)]| -> Vec<(String, String, bool)> {
+        files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned(), false)).collect()
+    };
+    let linked = Linked::new(Arc::new(view_of(&owned(files))));
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (*path, if *path == edited.0 { edited.1 } else { *text })).collect();
+    let view = Arc::new(view_of(&owned(&files)));
+    let linked = linked.next(Arc::clone(&view));
+    assert!(*linked.graph == link(&view), "{edited:?}");
+    linked.n_linked
+}
+
+/// Who uses what stands beside a changed signature keeps its link.
+#[test]
+fn a_changed_signature_is_a_matter_of_those_who_look_at_it() {
+    let python = [
+        (
+            "m.py",
+            "def f(a):\n    return a\n\n\ndef g(b: int = 1) -> str:\n    return str(b)\n\n\nclass C:\n    def go(self, n):\n        return n\n",
+        ),
+        ("uses_f.py", "from m import f\n\nf(1)\n"),
+        ("uses_g.py", "from m import g\n\ng(2).upper()\n"),
+        ("uses_c.py", "from m import C\n\nC().go(3)\n"),
+        ("test_g.py", "import m\n\n\ndef test_g():\n    assert m.g(4)\n"),
+    ];
+    assert_eq!(n_linked_for(&python, ("m.py", &python[0].1.replace("f(a)", "f(a, more=None)"))), 2);
+    assert_eq!(n_linked_for(&python, ("m.py", &python[0].1.replace("go(self, n)", "go(self, n, *rest)"))), 2);
+}

@@ -114,3 +114,33 @@ impl Eyes {
         self.seen.try_recv().is_ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    use super::{Eyes, Seen};
+    use crate::base::path::RepoPath;
+    use crate::watch::Options;
+
+    /// K13: no more watches than a user's limit leaves to other programs; beyond it, the clock.
+    #[test]
+    fn too_many_folders_are_looked_at_by_the_clock() {
+        let root = std::env::temp_dir().join(format!("ratlas-eyes-{}", std::process::id()));
+        let folders: BTreeSet<RepoPath> = ["a", "b"].into_iter().filter_map(RepoPath::new).collect();
+        folders.iter().for_each(|folder| std::fs::create_dir_all(root.join(folder.as_str())).unwrap());
+        let poll_every = Duration::from_millis(1);
+        let options = Options { debounce: Duration::ZERO, poll_every, polls: false, max_folders: 1 };
+        let mut eyes = Eyes::new(&root, options);
+        let one = folders.iter().take(1).cloned().collect();
+        assert_eq!(eyes.watch(&one), None);
+        assert_eq!(eyes.watch(&folders), Some("there are more than 1 folders to watch".to_owned()));
+        assert!(eyes.is_polling());
+        assert_eq!(eyes.wait(&AtomicBool::new(false)), Seen::Time);
+        assert_eq!(eyes.watch(&one), None, "it stays with the clock");
+        assert!(eyes.is_polling());
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}
