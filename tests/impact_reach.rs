@@ -143,8 +143,8 @@ from app.cli import main
 def other():
     return 1
 //- app/cli.py
-import click
-@click.command('run')
+import lib
+@lib.command('run')
 def main():
 -|    return 1
 +|    return 2
@@ -161,7 +161,7 @@ def test_other():
     assert_eq!(found.causes[0].code, "outside_decorator");
     // One that says that it registers hands the function to whoever imports the module.
     check(
-        &source.replace("@click.command('run')", "@click.register('run')"),
+        &source.replace("@lib.command('run')", "@lib.register('run')"),
         &["tests/test_a.py::test_main", "tests/test_a.py::test_other"],
     );
 }
@@ -357,4 +357,96 @@ test('g', () => {});
         "{\"version\": \"1\"}, \"node_modules/vitest\": {\"version\": \"3\"",
     );
     check(&runner, &["all: package"]);
+}
+
+#[test]
+fn code_outside_may_give_back_what_it_is_given() {
+    let python = "
+//- app.py
+class App:
+    def context(self):
+-|        return 1
++|        return 2
+class Info:
+    def load(self):
+        return App()
+//- cli.py
+import click
+from app import Info
+def run(ctx: click.Context):
+    app = ctx.ensure_object(Info).load()
+    return app.context()
+//- tests/test_cli.py
+from cli import run
+def test_run():
+    assert run(None)
+//- tests/test_own.py
+from app import App
+def test_own():
+    assert App().context()
+";
+    let both = ["tests/test_cli.py::test_run", "tests/test_own.py::test_own"];
+    check(python, &both);
+    check(&python.replace("ensure_object(Info)", "ensure_object(lambda: Info())"), &both);
+    // Code outside that is given nothing of the repository gives nothing of it back.
+    check(&python.replace("ensure_object(Info)", "ensure_object('Info')"), &both[1..]);
+    let typescript = r#"
+//- src/app.ts
+export class App {
+  context() {
+-|    return 1;
++|    return 2;
+  }
+}
+//- src/cli.ts
+import { make } from "outside";
+import { App } from "./app";
+export const run = () => make(App).context();
+//- test/cli.test.ts
+import { run } from "../src/cli";
+test("run", () => run());
+//- test/own.test.ts
+import { App } from "../src/app";
+test("own", () => new App().context());
+"#;
+    let both = ["test/cli.test.ts > run", "test/own.test.ts > own"];
+    check(typescript, &both);
+    check(&typescript.replace("make(App)", "make(`x`)"), &both[1..]);
+    let java = "
+//- src/main/java/p/App.java
+package p;
+public class App {
+  public int context() {
+-|    return 1;
++|    return 2;
+  }
+}
+//- src/main/java/p/Cli.java
+package p;
+import org.outside.Maker;
+public class Cli {
+  static Object run(Maker maker) {
+    return maker.make(App.class).context();
+  }
+}
+//- src/test/java/p/CliTest.java
+package p;
+import org.junit.jupiter.api.Test;
+class CliTest {
+  @Test void run() {
+    Cli.run(null);
+  }
+}
+//- src/test/java/p/OwnTest.java
+package p;
+import org.junit.jupiter.api.Test;
+class OwnTest {
+  @Test void own() {
+    new App().context();
+  }
+}
+";
+    let both = ["p.CliTest#run", "p.OwnTest#own"];
+    check(java, &both);
+    check(&java.replace("make(App.class)", "make(1)"), &both[1..]);
 }

@@ -196,7 +196,8 @@ impl Session<'_, '_> {
             }
             Value::External(path) => {
                 let known = if family == Family::Java { self.library_static_call(path, args, place) } else { None };
-                known.unwrap_or_else(|| builtins::call(family, path, args))
+                let given = known.unwrap_or_else(|| builtins::call(family, path, args));
+                self.or_what_was_given(given, args)
             }
             Value::ExternalInstance(name, own) if matches!(&**name, "type" | "ref") && family == Family::Python => {
                 own.first().cloned().unwrap_or_default()
@@ -211,7 +212,8 @@ impl Session<'_, '_> {
                     Some(set) => self.call_result(set, &[], place),
                     None => Set::unknown(),
                 };
-                builtins::call_method(family, name, own, args, &mut by_lambda)
+                let given = builtins::call_method(family, name, own, args, &mut by_lambda);
+                self.or_what_was_given(given, args)
             }
             Value::Null
             | Value::Module(_)
@@ -220,6 +222,48 @@ impl Session<'_, '_> {
             | Value::Super(_)
             | Value::Anonymous(..) => Set::unknown(),
         }
+    }
+
+    /// What a call of code outside gives, of which nothing is known: where it is given a class of
+    /// the repository, an instance of one, or what makes one, it may give that back, or something
+    /// that holds it.
+    fn or_what_was_given(&mut self, given: Set, args: &[Set]) -> Set {
+        let is_opaque = !given.open
+            && !given.values().is_empty()
+            && given.values().iter().all(|value| matches!(value, Value::External(_)));
+        if is_opaque && args.iter().any(|arg| self.holds_own(arg, true)) { given.or_unknown() } else { given }
+    }
+
+    /// Whether a set may be something of the repository's classes. `with_results`: or a function that
+    /// gives such a thing.
+    fn holds_own(&mut self, set: &Set, with_results: bool) -> bool {
+        set.values().iter().any(|value| match value {
+            Value::Class(_) | Value::Instance(..) | Value::Anonymous(..) | Value::TypeParam(_, SELF) => true,
+            Value::ExternalInstance(_, args) => args.iter().any(|arg| self.holds_own(arg, false)),
+            Value::Function(at) | Value::Bound(at, _) if with_results => {
+                let result = self.values(Query::Returns(*at));
+                self.holds_own(&result, false)
+            }
+            Value::Lambda(file, expr) if with_results => match self.shared.names.view.facts(*file).expr(*expr).scope {
+                Some(scope) => {
+                    let result = self.values(Query::Lambda(*file, scope));
+                    self.holds_own(&result, false)
+                }
+                None => false,
+            },
+            Value::Function(_)
+            | Value::Bound(..)
+            | Value::Lambda(..)
+            | Value::Null
+            | Value::Module(_)
+            | Value::Namespace(_)
+            | Value::Object(..)
+            | Value::Shape(..)
+            | Value::TypeParam(..)
+            | Value::Super(_)
+            | Value::Symbol(_)
+            | Value::External(_) => false,
+        })
     }
 
     /// An instance of a class, its type parameters filled from constructor arguments.

@@ -333,15 +333,16 @@ impl<'v> Session<'_, 'v> {
         // Mostly there is one receiver, and one method.
         if let [value] = set.values() {
             let member = self.member(value, name_text, place.file);
+            let outside = member.values.map(|values| if set.open { values.or_unknown() } else { values });
             return match &*member.denoted {
                 [denoted] => match self.methods_of(std::slice::from_ref(denoted)).next() {
                     Some(method) => (Few::One(method), Few::One(on(value)), None),
-                    None => (Few::None, Few::None, member.values),
+                    None => (Few::None, Few::None, outside),
                 },
                 several => {
                     let mut methods: Vec<SymbolRef> = self.methods_of(several).collect();
                     if methods.is_empty() {
-                        return (Few::None, Few::None, member.values);
+                        return (Few::None, Few::None, outside);
                     }
                     methods.sort_unstable();
                     methods.dedup();

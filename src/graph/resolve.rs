@@ -162,6 +162,9 @@ impl Session<'_, '_> {
         let mut targets = symbols_of(&denoted, strategy);
         targets.missing = match (targets.symbols.is_empty(), receivers.open) {
             (false, false) => None,
+            // What came out of code outside is what went into it, if it is anything of the repository:
+            // no name is evidence of that.
+            (true, true) if worst == Some(Receiver::External) => Some(Receiver::PartlyExternal),
             (_, true) => Some(Receiver::Unknown),
             (true, false) if !denoted.is_empty() => None,
             (true, false) => worst.or(Some(Receiver::Unknown)),
@@ -314,8 +317,9 @@ impl Session<'_, '_> {
             if facts.expr(callee).kind == ExprKind::Super {
                 return self.super_constructor(place);
             }
-            if outside.is_some() {
-                return Targets::none(Some(Receiver::External));
+            if let Some(outside) = outside {
+                let receiver = if outside.open { Receiver::PartlyExternal } else { Receiver::External };
+                return Targets::none(Some(receiver));
             }
             let receiver = match (facts.expr(callee).kind, facts.operand(callee, 0)) {
                 (ExprKind::Attr, Some(base)) => {
