@@ -218,3 +218,107 @@ def test_f():
     of_target.files.clear();
     assert_eq!(of_target.changed_paths(), ["p.py"]);
 }
+
+#[test]
+fn callers_that_leave_an_argument_out_do_not_run_what_hangs_on_it() {
+    let source = r#"
+//- src/utils.ts
+export function ends(input: string) {
+-|  return input.endsWith("/");
++|  return input.endsWith("/") || false;
+}
+export function slashed(input = "", strict?: boolean) {
+  if (!strict) {
+    return input + "/";
+  }
+  if (ends(input)) {
+    return input;
+  }
+  return input + "/";
+}
+export const join = (a: string, b: string) => slashed(a) + b;
+export const resolve = (a: string, rest: unknown[]) => slashed(a, ...rest);
+//- test/given.test.ts
+import { slashed } from "../src/utils";
+test("given", () => slashed("a", true));
+test("left out", () => slashed("a"));
+//- test/join.test.ts
+import { join } from "../src/utils";
+test("join", () => join("a", "b"));
+//- test/resolve.test.ts
+import { resolve } from "../src/utils";
+test("resolve", () => resolve("a", []));
+"#;
+    let found = selected(&answer(source));
+    assert_eq!(found, ["test/given.test.ts > given", "test/resolve.test.ts > resolve"]);
+    // What assigns the parameter may give it a value.
+    let assigned = source.replace("  if (!strict) {", "  strict = strict ?? true;\n  if (!strict) {");
+    assert_eq!(selected(&answer(&assigned)).len(), 4);
+    // A default that is no null may be what the test asks for.
+    let default = source.replace("strict?: boolean", "strict = true");
+    assert_eq!(selected(&answer(&default)).len(), 4);
+    // A lambda's parameter of the same name is another.
+    let inner = source.replace("  if (!strict) {\n    return input + \"/\";\n  }\n", "").replace(
+        "  if (ends(input)) {",
+        "  const g = (strict: boolean) => {\n    if (!strict) {\n      return 1;\n    }\n    return ends(input);\n  };\n  if (g(true)) {",
+    );
+    assert_eq!(selected(&answer(&inner)).len(), 4);
+}
+
+#[test]
+fn python_callers_give_an_argument_by_position_keyword_or_mapping() {
+    let source = r"
+//- core.py
+def wrap(text):
+-|    return text
++|    return text + ''
+class Option:
+    def __init__(self, name, help=None):
+        self.name = name
+        if help is not None:
+            self.n = 1
+            self.help = wrap(help)
+            self.m = 2
+    def show(self, width=None, *, color=None):
+        if width is None:
+            return ''
+        return wrap(self.name)
+//- test_core.py
+from core import Option
+def test_name():
+    assert Option('a')
+def test_position():
+    assert Option('a', 'b')
+def test_keyword():
+    assert Option('a', help='b')
+def test_mapping():
+    assert Option('a', **{})
+def test_show():
+    assert Option('a').show()
+def test_color():
+    assert Option('a').show(color=1)
+def test_width():
+    assert Option('a').show(2)
+def test_by_class():
+    assert Option.show(Option('a'), 2)
+def test_value():
+    show = Option('a').show
+    assert show(2)
+";
+    check(source, &["test_by_class", "test_keyword", "test_mapping", "test_position", "test_value", "test_width"]);
+    // A decorator may give it, and may register the method for whoever makes an instance.
+    check(
+        &source.replace("    def show(", "    @lib.sized\n    def show("),
+        &[
+            "test_by_class",
+            "test_color",
+            "test_keyword",
+            "test_mapping",
+            "test_name",
+            "test_position",
+            "test_show",
+            "test_value",
+            "test_width",
+        ],
+    );
+}

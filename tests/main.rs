@@ -16,6 +16,7 @@ mod house;
 mod impact;
 mod impact_coverage;
 mod impact_diffs;
+mod impact_doubts;
 mod impact_end;
 mod impact_frameworks;
 mod impact_left_out;

@@ -80,9 +80,46 @@ pub fn is_argument(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) ->
     })
 }
 
-/// Whether `owner`'s code names a member.
-pub fn names(facts: &FileFacts, owner: SymbolId, name: &str) -> bool {
-    facts.refs.iter().any(|row| row.owner == owner && last_name(facts, row.expr) == name)
+/// The last names in an owner's code.
+pub fn names(facts: &FileFacts, owner: SymbolId) -> impl Iterator<Item = &str> {
+    facts.refs.iter().filter(move |row| row.owner == owner).map(|row| last_name(facts, row.expr))
+}
+
+/// What members an access by a computed name may mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    Any,
+    /// Fields alone (`getDeclaredFields`).
+    Fields,
+    /// Those that are run by writing (`setattr`).
+    Writes,
+}
+
+/// What members the accesses by computed names on a line of `owner`'s code may mean.
+pub fn asks(facts: &FileFacts, owner: SymbolId, line: u32) -> Asks {
+    let names = || refs_on(facts, line).filter(|row| row.owner == owner).map(|row| last_name(facts, row.expr));
+    let all_of = |one: &[&str], others: &[&str]| {
+        names().any(|name| one.contains(&name)) && !names().any(|name| others.contains(&name))
+    };
+    match facts.dialect.language() {
+        LanguageName::Java
+            if all_of(
+                &["getField", "getDeclaredField", "getFields", "getDeclaredFields"],
+                &["getMethod", "getDeclaredMethod", "getMethods", "getDeclaredMethods"],
+            ) =>
+        {
+            Asks::Fields
+        }
+        LanguageName::Python
+            if all_of(
+                &["setattr", "delattr"],
+                &["getattr", "hasattr", "getmembers", "vars", "globals", "methodcaller", "attrgetter", "__dict__"],
+            ) =>
+        {
+            Asks::Writes
+        }
+        LanguageName::Java | LanguageName::Python | LanguageName::TypeScript | LanguageName::JavaScript => Asks::Any,
+    }
 }
 
 /// Whether a line of `owner`'s code means the member of a class above by `super`, or of a class

@@ -4,15 +4,41 @@
 //! the classes around that, of its module. A string where a name is expected means what is called so.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::base::dialect::LanguageName;
+use crate::facts::model::{SymbolFlags, SymbolKind};
 use crate::facts::table::Id;
 use crate::graph::edge::{Computed, Edge, EdgeKind};
+use crate::impact::access::Asks;
+use crate::impact::space::Node;
 use crate::impact::step::{MAY_REACH, Step, Steps, Why, is_constructor};
 use crate::impact::{access, code, handing};
 use crate::view::SymbolRef;
 
+/// What reach came to, as far as accesses by computed names tell it apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReachedMembers {
+    /// Fields that changed, or static ones whose initializers run what did.
+    pub has_fields: bool,
+    /// What runs where an attribute is written.
+    pub has_setters: bool,
+}
+
 impl Steps<'_> {
+    /// Notes what a node that was reached adds. `is_change`: it is a change itself.
+    pub fn note_member(&self, node: u32, is_change: bool, reached: &mut ReachedMembers) {
+        let Node::Symbol(at) = self.space.node(node) else { return };
+        let facts = self.view.facts(at.file);
+        let row = facts.symbol(at.symbol);
+        let is_field = matches!(row.kind, SymbolKind::Field | SymbolKind::EnumMember);
+        reached.has_fields |= is_field && (is_change || row.flags.has(SymbolFlags::STATIC));
+        let name = facts.name(row.name);
+        reached.has_setters |= access::is_setter(facts, at.symbol)
+            || access::runs_on_write(name)
+            || matches!(name, "__setattr__" | "__delattr__");
+    }
+
     /// Code that may read a member by a computed name, or names it in a string.
     pub(super) fn computed_by(&self, at: SymbolRef, out: &mut Vec<Step>) {
         let facts = self.view.facts(at.file);
@@ -23,7 +49,7 @@ impl Steps<'_> {
             return;
         }
         let owner = SymbolRef { symbol: parent, ..at };
-        let owners = if parent_kind.is_class() { self.classes_beside(owner) } else { BTreeSet::from([owner]) };
+        let owners = if parent_kind.is_class() { self.classes_beside(owner) } else { Rc::new(BTreeSet::from([owner])) };
         let made_in = self.made_in(at);
         for row in owners.iter().flat_map(|of| self.computed_of(Some(*of))).filter(|row| row.name.is_none()) {
             self.push_computed(row, at, &made_in, out);
@@ -43,7 +69,7 @@ impl Steps<'_> {
         &self,
         row: &Computed,
         at: SymbolRef,
-        made_in: &Option<std::rc::Rc<[crate::view::FileIdx]>>,
+        made_in: &Option<Rc<[crate::view::FileIdx]>>,
         out: &mut Vec<Step>,
     ) {
         let other = self.view.facts(row.from.file);
@@ -78,7 +104,7 @@ impl Steps<'_> {
             && self.is_module_hook(edge.from)
             && (kind.is_function() || kind.is_class())
             && !access::is_accessor(to, edge.to.symbol)
-            && access::names(facts, edge.from.symbol, name)
+            && access::names(facts, edge.from.symbol).any(|other| other == name)
             && handing::is_given_back(facts, edge.from.symbol, edge.line, name)
     }
 
@@ -98,9 +124,16 @@ impl Steps<'_> {
         &rows[start..end]
     }
 
-    /// The nodes of code that reads members of what is not known by names that are not known.
-    pub fn blind_reads(&self) -> BTreeSet<u32> {
-        let rows = self.computed_of(None).iter().filter(|row| row.name.is_none());
+    /// The nodes of code that reads members of what is not known, by names that are not known, and
+    /// may mean what `reached` holds.
+    pub fn blind_reads(&self, reached: ReachedMembers) -> BTreeSet<u32> {
+        let rows = self.computed_of(None).iter().filter(|row| row.name.is_none()).filter(|row| {
+            match access::asks(self.view.facts(row.from.file), row.from.symbol, row.line) {
+                Asks::Any => true,
+                Asks::Fields => reached.has_fields,
+                Asks::Writes => reached.has_setters,
+            }
+        });
         rows.map(|row| match row.test_block {
             Some(block) => self.space.block(row.from.file, block),
             None => self.space.symbol(row.from),
@@ -110,7 +143,10 @@ impl Steps<'_> {
 
     /// The classes whose receivers may be instances of a class or of one below it: those below,
     /// and all that those and itself extend (a mixin reads members of what it is mixed with).
-    pub(super) fn classes_beside(&self, class: SymbolRef) -> BTreeSet<SymbolRef> {
+    pub(super) fn classes_beside(&self, class: SymbolRef) -> Rc<BTreeSet<SymbolRef>> {
+        if let Some(known) = self.beside.borrow().get(&class) {
+            return known.clone();
+        }
         let mut found = self.subclasses(class);
         found.insert(class);
         let mut stack: Vec<SymbolRef> = found.iter().copied().collect();
@@ -118,6 +154,8 @@ impl Steps<'_> {
             let above = self.graph.edges_from(at).iter().filter(|e| e.kind == EdgeKind::Extends).map(|e| e.to);
             stack.extend(above.filter(|to| found.insert(*to)));
         }
+        let found = Rc::new(found);
+        self.beside.borrow_mut().insert(class, found.clone());
         found
     }
 }

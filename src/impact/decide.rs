@@ -13,7 +13,9 @@ use crate::facts::model::Status;
 use crate::impact::answer::*;
 use crate::impact::change::{FileStatus, TreeChange, change};
 use crate::impact::closure::Closure;
+use crate::impact::computed::ReachedMembers;
 use crate::impact::declared;
+use crate::impact::doubts::Doubt;
 use crate::impact::may_import;
 use crate::impact::policy::{Options, Policy, ReasonCode};
 use crate::impact::reach::{CERTAIN, Seed};
@@ -54,7 +56,7 @@ impl<'a> Ground<'a> {
         uses.extend(declared::uses(&declared));
         uses.sort_unstable();
         let closure = Closure::new(view.files.len(), &uses, &tests.files);
-        let steps = Steps::new(view, graph, options.policy.follow(), implied, &may_imports, &uses, &tests.files);
+        let steps = Steps::new(view, graph, options.policy.follow(), implied, &may_imports, &uses, &tests);
         Ground { atlas, tests, closure, steps }
     }
 
@@ -124,8 +126,8 @@ pub fn impact_of_diff(base: &Atlas, head: &Atlas, beside: &Beside<'_>, options: 
     draft.select_measured(&found, &change, &old, &new);
     draft.select_changed_tests(&change, &new);
     draft.select_whole(&old, &new);
-    draft.tell_blind_reads(&new);
-    draft.tell_guesses(&old, &new);
+    draft.doubt_blind_reads(&new);
+    draft.doubt_guesses(&old, &new);
     let is_changed = !draft.answer.files.is_empty();
     draft.finish(&new, is_changed)
 }
@@ -162,7 +164,7 @@ fn of_target(ground: &Ground<'_>, targets: &[SymbolRef], options: &Options, ques
     draft.select_reached(&origins, &TreeChange::default(), ground, ground);
     draft.select_unreached(&origins, ground, ground);
     draft.select_measured_targets(targets, ground);
-    draft.tell_blind_reads(ground);
+    draft.doubt_blind_reads(ground);
     draft.finish(ground, true)
 }
 
@@ -198,6 +200,9 @@ pub(super) struct Draft<'o> {
     pub(super) n_ignored: usize,
     /// Tests that trusted coverage keeps out.
     pub(super) unmeasured: BTreeSet<usize>,
+    /// What was reached, for reads by computed names.
+    pub(super) reached: ReachedMembers,
+    pub(super) doubts: Vec<Doubt>,
 }
 
 impl<'o> Draft<'o> {
@@ -220,6 +225,8 @@ impl<'o> Draft<'o> {
             whole: BTreeSet::new(),
             n_ignored: 0,
             unmeasured: BTreeSet::new(),
+            reached: ReachedMembers::default(),
+            doubts: Vec::new(),
         };
         if options.is_off {
             draft.answer.reasons.push(Note::reason(ReasonCode::SelectOff, ""));
@@ -255,7 +262,7 @@ impl<'o> Draft<'o> {
 
     fn finish(mut self, ground: &Ground<'_>, is_changed: bool) -> Answer {
         let view = &ground.atlas.view;
-        self.tell_guesses(ground, ground);
+        self.doubt_guesses(ground, ground);
         self.blind_files(ground);
         let (always, never) = (globs(&self.options.always_run), globs(&self.options.never_run));
         // Tests that leave their process run always, unless a map says for what.
@@ -278,6 +285,7 @@ impl<'o> Draft<'o> {
                 self.selection.remove(&at);
             }
         }
+        self.settle_doubts(ground, &never);
         if let Some(max) = self.options.max_ratio {
             let share = self.selection.len() as f64 / ground.tests.tests.len().max(1) as f64;
             if share > max && self.answer.reasons.is_empty() {

@@ -1,13 +1,14 @@
 //! What runs without being named, because its class, its instance or the code around it is held.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
 
 use crate::facts::model::*;
 use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, Layer};
 use crate::impact::space::Node;
 use crate::impact::step::{Guess, MAY_REACH, MEMBER, Step, Steps, Why, is_constructor, is_python};
-use crate::impact::{access, code, handing};
+use crate::impact::{access, code, handing, outside};
 use crate::lang::testing::{bases, decorators, last_name, members};
 use crate::view::SymbolRef;
 
@@ -21,7 +22,71 @@ enum Keeper {
     Unknown,
 }
 
+/// Code that gives a class to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Argued {
+    pub from: SymbolRef,
+    pub line: u32,
+    pub test_block: Option<TestBlockId>,
+}
+
 impl Steps<'_> {
+    /// Code that gives the class itself to a call and names the member: an instance that comes
+    /// back may be meant (`context.ensure(Kind).member()`).
+    pub(super) fn asked_for(&self, at: SymbolRef, out: &mut Vec<Step>) {
+        let facts = self.view.facts(at.file);
+        let symbol = facts.symbol(at.symbol);
+        let name = facts.name(symbol.name);
+        let Some(class) = symbol.parent.filter(|p| facts.symbol(*p).kind.is_class()) else { return };
+        for row in self.argued(SymbolRef { symbol: class, ..at }).iter() {
+            if !self.names_of(row.from).contains(name) {
+                continue;
+            }
+            out.push(Step::new(self.space.symbol(row.from), Why::MayReach, MAY_REACH, row.line));
+            let block = row.test_block.map(|block| self.space.block(row.from.file, block));
+            out.extend(block.map(|to| Step::new(to, Why::MayReach, MAY_REACH, row.line)));
+        }
+    }
+
+    /// The code that gives a class, or one below it, to a call; sorted, unique.
+    fn argued(&self, class: SymbolRef) -> Rc<[Argued]> {
+        if let Some(known) = self.argued.borrow().get(&class) {
+            return known.clone();
+        }
+        let mut found = BTreeSet::new();
+        let (mut seen, mut stack) = (BTreeSet::new(), vec![class]);
+        while let Some(class) = stack.pop() {
+            if !seen.insert(class) {
+                continue;
+            }
+            let own = self.view.facts(class.file);
+            let class_name = own.name(own.symbol(class.symbol).name);
+            let targets = std::iter::once(class).chain(self.constructors(class));
+            for edge in targets.flat_map(|to| self.graph.edges_to(to)) {
+                let user = self.view.facts(edge.from.file);
+                match edge.kind {
+                    EdgeKind::Extends => stack.push(edge.from),
+                    EdgeKind::References | EdgeKind::Calls
+                        if access::is_argument(user, edge.from.symbol, edge.line, class_name) =>
+                    {
+                        found.insert(Argued { from: edge.from, line: edge.line, test_block: edge.test_block });
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let found: Rc<[Argued]> = found.into_iter().collect();
+        self.argued.borrow_mut().insert(class, found.clone());
+        found
+    }
+
+    /// The last names in an owner's code.
+    fn names_of(&self, owner: SymbolRef) -> Rc<HashSet<Box<str>>> {
+        let mut known = self.named.borrow_mut();
+        let names = || Rc::new(access::names(self.view.facts(owner.file), owner.symbol).map(Box::from).collect());
+        known.entry(owner).or_insert_with(names).clone()
+    }
+
     /// The constructors that a class defines itself.
     pub(super) fn constructors(&self, class: SymbolRef) -> impl Iterator<Item = SymbolRef> {
         let facts = self.view.facts(class.file);
@@ -33,8 +98,14 @@ impl Steps<'_> {
     /// Whoever uses a class as a value (makes it, hands it on, extends it), for a member that
     /// runs without being named. Classes below that define the member anew keep it from theirs.
     /// Constructors run where an instance is made, others where it is held.
-    /// Without a member, for what the instance keeps.
-    pub(super) fn with_class(&self, class: SymbolRef, member: Option<SymbolId>, out: &mut Vec<Step>) {
+    /// Without a member, for what the instance keeps. `given`: the position of an argument, where only
+    /// those count who give it to the constructor that `member` is.
+    pub(super) fn with_class(
+        &self,
+        class: SymbolRef,
+        (member, given): (Option<SymbolId>, Option<u32>),
+        out: &mut Vec<Step>,
+    ) {
         let own = self.view.facts(class.file);
         let is_making = member.is_some_and(|member| is_constructor(own, member));
         let method = member.map(|symbol| SymbolRef { symbol, ..class });
@@ -71,6 +142,9 @@ impl Steps<'_> {
                     }
                     EdgeKind::References
                         if is_making && access::only_asks_for_class(user, edge.from.symbol, edge.line, name) => {}
+                    EdgeKind::Calls
+                        if is_making
+                            && given.zip(method).is_some_and(|(at, method)| self.leaves_out(edge, method, at)) => {}
                     EdgeKind::Calls | EdgeKind::References | EdgeKind::Tests if is_making => {
                         self.push_user(edge, name, out);
                     }
@@ -181,7 +255,11 @@ impl Steps<'_> {
         let is_protocol = member.is_some_and(|name| code::is_protocol_name(facts.dialect.language(), name));
         if !is_protocol && let Some(decorated) = self.decorated_with(edge) {
             let around = self.space.symbol(holder);
-            self.note(Guess::OutsideDecorator, SymbolRef { symbol: decorated, ..holder }, [around]);
+            let at = SymbolRef { symbol: decorated, ..holder };
+            // What decorates a test is used when its runner runs it.
+            if !self.is_test(at) {
+                self.note(Guess::OutsideDecorator, at, [around]);
+            }
             push(decorated);
             return;
         }
@@ -208,38 +286,6 @@ impl Steps<'_> {
         let is_inside = self.graph.edges_from(at).iter().filter(is_call).any(|e| !self.is_argument(e, facts, row));
         let is_function = facts.symbol(row.owner).kind.is_function();
         (is_function && !is_inside && facts.symbol(row.owner).parent == Some(edge.from.symbol)).then_some(row.owner)
-    }
-
-    /// Code that gives the class itself to a call and names the member: an instance that comes
-    /// back may be meant (`context.ensure(Kind).member()`).
-    pub(super) fn asked_for(&self, at: SymbolRef, out: &mut Vec<Step>) {
-        let facts = self.view.facts(at.file);
-        let symbol = facts.symbol(at.symbol);
-        let name = facts.name(symbol.name);
-        let Some(class) = symbol.parent.filter(|p| facts.symbol(*p).kind.is_class()) else { return };
-        let (mut seen, mut stack) = (BTreeSet::new(), vec![SymbolRef { symbol: class, ..at }]);
-        while let Some(class) = stack.pop().filter(|class| seen.insert(*class)) {
-            let own = self.view.facts(class.file);
-            let class_name = own.name(own.symbol(class.symbol).name);
-            for edge in
-                self.graph.edges_to(class).chain(self.constructors(class).flat_map(|to| self.graph.edges_to(to)))
-            {
-                let user = self.view.facts(edge.from.file);
-                match edge.kind {
-                    EdgeKind::Extends => stack.push(edge.from),
-                    EdgeKind::References | EdgeKind::Calls
-                        if access::is_argument(user, edge.from.symbol, edge.line, class_name)
-                            && access::names(user, edge.from.symbol, name) =>
-                    {
-                        let to = self.space.symbol(edge.from);
-                        out.push(Step::new(to, Why::MayReach, MAY_REACH, edge.line));
-                        let block = edge.test_block.map(|block| self.space.block(edge.from.file, block));
-                        out.extend(block.map(|to| Step::new(to, Why::MayReach, MAY_REACH, edge.line)));
-                    }
-                    _ => {}
-                }
-            }
-        }
     }
 
     /// Whether an instance of a class is given to code outside, as itself or as one of a class
@@ -343,7 +389,10 @@ impl Steps<'_> {
                         && !facts.symbol(owner.symbol).kind.is_class()
                         && !handing::registers(facts, row) =>
                     {
-                        self.note(Guess::OutsideDecorator, at, [self.space.symbol(owner)]);
+                        // A test is registered with its runner, which runs it as that.
+                        if !self.is_test(at) && !outside::only_wraps(facts, row) {
+                            self.note(Guess::OutsideDecorator, at, [self.space.symbol(owner)]);
+                        }
                         Keeper::Itself
                     }
                     None => Keeper::Unknown,
@@ -414,7 +463,7 @@ impl Steps<'_> {
     }
 
     /// What it is part of, where it runs without being named.
-    pub(super) fn belongs_to(&self, at: SymbolRef, seed: Option<bool>, out: &mut Vec<Step>) {
+    pub(super) fn belongs_to(&self, at: SymbolRef, (seed, given): (Option<bool>, Option<u32>), out: &mut Vec<Step>) {
         let (is_seed, is_contract) = (seed.is_some(), seed == Some(true));
         let facts = self.view.facts(at.file);
         let symbol = facts.symbol(at.symbol);
@@ -453,7 +502,7 @@ impl Steps<'_> {
             }
             match code::member_use(facts, at.symbol, outside) {
                 code::MemberUse::Named => {}
-                code::MemberUse::WithClass => self.with_class(owner, Some(at.symbol), out),
+                code::MemberUse::WithClass => self.with_class(owner, (Some(at.symbol), given), out),
                 code::MemberUse::WhenSubclassed => {
                     for below in self.subclasses(owner) {
                         let other = self.view.facts(below.file);

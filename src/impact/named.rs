@@ -13,15 +13,18 @@ use crate::lang::testing::{decorators, members};
 use crate::view::{FileIdx, SymbolRef};
 
 impl Steps<'_> {
-    /// Whoever names it, by an edge. `seed`: as for [`Steps::from`].
-    pub(super) fn named_by(&self, at: SymbolRef, seed: Option<bool>, out: &mut Vec<Step>) {
+    /// Whoever names it, by an edge. `seed`: as for [`Steps::from`]; `given`: the position of an
+    /// argument, where only those count who give it.
+    pub(super) fn named_by(&self, at: SymbolRef, (seed, given): (Option<bool>, Option<u32>), out: &mut Vec<Step>) {
         let is_contract = seed == Some(true);
         let facts = self.view.facts(at.file);
         let symbol = facts.symbol(at.symbol);
         let name = facts.name(symbol.name);
         let made_in = if is_contract { None } else { self.made_in(at) };
         for edge in self.graph.edges_to(at) {
-            self.used_by(edge, seed, &made_in, out);
+            if !given.is_some_and(|position| self.leaves_out(edge, at, position)) {
+                self.used_by(edge, seed, &made_in, out);
+            }
         }
         for twin in self.graph.twins(at) {
             for edge in self.graph.edges_to(twin) {
@@ -86,7 +89,7 @@ impl Steps<'_> {
         } else if !is_contract && self.is_given_by_hook(edge, name) {
             self.asked_of(SymbolRef { symbol: SymbolId::new(0), ..edge.from }, out);
         } else if let Some(class) = self.keeper(edge, name) {
-            self.with_class(class, None, out);
+            self.with_class(class, (None, None), out);
         } else {
             let n_before = out.len();
             self.push_user(edge, name, out);
@@ -180,7 +183,7 @@ impl Steps<'_> {
         }
         let facts = self.view.facts(edge.from.file);
         let symbol = handing::stored_in_self(facts, edge.from.symbol, edge.line, name)?;
-        if !self.is_seen_to_keep(edge) {
+        if !self.is_seen_to_keep(edge) && !self.is_kept_outside(edge, SymbolRef { file: edge.from.file, symbol }) {
             self.note(Guess::KeptValue, edge.from, [self.space.symbol(edge.from)]);
         }
         Some(SymbolRef { file: edge.from.file, symbol })
@@ -244,7 +247,7 @@ impl Steps<'_> {
                     && handing::is_put_to_use(facts, edge.from.symbol, edge.line, name)));
         let kind = if is_run { EdgeKind::Calls } else { edge.kind };
         for user in code::users_at(facts, edge.from.symbol, edge.line, edge.kind, name) {
-            push(self.space.symbol(SymbolRef { file: edge.from.file, symbol: user }));
+            push(self.node_at(SymbolRef { file: edge.from.file, symbol: user }, edge.line));
         }
         if kind != edge.kind {
             for user in code::users_at(facts, edge.from.symbol, edge.line, kind, name) {
@@ -341,7 +344,7 @@ impl Steps<'_> {
                 _ => EdgeKind::References,
             };
             for user in code::users_at(other, unproved.from.symbol, unproved.line, kind, facts.name(symbol.name)) {
-                push(self.space.symbol(SymbolRef { file: unproved.from.file, symbol: user }));
+                push(self.node_at(SymbolRef { file: unproved.from.file, symbol: user }, unproved.line));
             }
         }
     }

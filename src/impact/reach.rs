@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::rc::Rc;
 
 use crate::impact::closure::Closure;
 use crate::impact::space::Bits;
@@ -49,7 +50,7 @@ pub fn reach(steps: &Steps<'_>, closure: &Closure, seeds: &[Seed]) -> Reach {
     for seed in seeds {
         *is_contract.entry(seed.node).or_default() |= seed.is_contract;
     }
-    let mut known: HashMap<u32, Vec<Step>> = HashMap::new();
+    let mut known: HashMap<u32, Rc<[Step]>> = HashMap::new();
     let mut all = Bits::new(closure.n_test_files());
     (0..closure.n_test_files()).for_each(|at| {
         all.insert(at);
@@ -102,7 +103,7 @@ fn best_paths(
     steps: &Steps<'_>,
     closure: &Closure,
     seeds: &[Seed],
-    known: &HashMap<u32, Vec<Step>>,
+    known: &HashMap<u32, Rc<[Step]>>,
 ) -> BTreeMap<u32, Hop> {
     let mut best: HashMap<u32, Hop> = HashMap::new();
     let mut heap = BinaryHeap::new();
@@ -118,7 +119,7 @@ fn best_paths(
         }
         let hop = best[&node];
         done.insert(node, hop);
-        for step in known.get(&node).into_iter().flatten() {
+        for step in known.get(&node).into_iter().flat_map(|steps| steps.iter()) {
             if !is_open(step, node, steps, closure) {
                 continue;
             }
@@ -152,7 +153,7 @@ pub fn reach_by_group(steps: &Steps<'_>, closure: &Closure, groups: &[Vec<Seed>]
             work.insert(seed.node);
         }
     }
-    let mut known: HashMap<u32, Vec<Step>> = HashMap::new();
+    let mut known: HashMap<u32, Rc<[Step]>> = HashMap::new();
     while let Some(node) = work.pop_first() {
         let found = known.entry(node).or_insert_with(|| steps.from(node, is_contract.get(&node).copied()));
         let here = masks[&node];

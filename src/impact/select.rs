@@ -7,7 +7,6 @@ use crate::facts::model::SymbolKind;
 use crate::impact::answer::{Dependent, Note, ViaStep};
 use crate::impact::change::{FileStatus, TreeChange};
 use crate::impact::decide::{Because, Chain, Draft, Ground};
-use crate::impact::policy::Policy;
 use crate::impact::reach::{CERTAIN, Hop, Reach, Seed, reach, reach_by_group};
 use crate::impact::seeds::{Origin, label, seeds};
 use crate::impact::space::Node;
@@ -56,10 +55,12 @@ impl Draft<'_> {
             }
         }
         self.list_dependents(new, &found, &contracts);
+        self.note_members(new, &found);
         if base_seeds.is_empty() || std::ptr::eq(old, new) {
             return;
         }
         let found = reach(&old.steps, &old.closure, &base_seeds);
+        self.note_members(old, &found);
         let by_key: HashMap<(&str, &RepoPath), usize> = new
             .tests
             .tests
@@ -79,6 +80,12 @@ impl Draft<'_> {
             if let Some(at) = by_key.get(&(id.as_str(), now)) {
                 self.select(*at, Because::Reached, Some(chain));
             }
+        }
+    }
+
+    fn note_members(&mut self, ground: &Ground<'_>, found: &Reach) {
+        for (node, hop) in &found.hops {
+            ground.steps.note_member(*node, hop.distance == 0, &mut self.reached);
         }
     }
 
@@ -218,41 +225,14 @@ impl Draft<'_> {
         }
     }
 
-    /// Says where code reads members of what is not known, by names that are not known: a test that
-    /// runs it and imports a file that was reached may be affected besides.
-    pub(super) fn tell_blind_reads(&mut self, ground: &Ground<'_>) {
-        let view = &ground.atlas.view;
-        let nodes = ground.steps.blind_reads();
-        if self.options.policy != Policy::Safe || nodes.is_empty() {
-            return;
-        }
-        let changed = self.answer.symbols.iter().map(|row| &row.path);
-        let paths: BTreeSet<&RepoPath> = changed.chain(self.answer.dependents.iter().map(|row| &row.path)).collect();
-        let reached: Vec<FileIdx> = paths.into_iter().filter_map(|path| view.find(path.as_str())).collect();
-        let near = ground.closure.tests_of_any(&reached);
-        let seeds: Vec<Seed> = nodes.into_iter().map(|node| Seed { node, is_contract: false }).collect();
-        let found = reach(&ground.steps, &ground.closure, &seeds);
-        let mut blind = BTreeSet::new();
-        for (at, test) in ground.tests.tests.iter().enumerate() {
-            let bit = ground.tests.files.binary_search(&test.file).unwrap_or_default();
-            if self.selection.contains_key(&at) || !near.has(bit) {
-                continue;
-            }
-            if let Some(chain) = chain_of(test, ground, &found) {
-                blind.insert(chain.via.last().map_or_else(|| test.id.clone(), |step| step.to.clone()));
-            }
-        }
-        let sentence =
-            "it reads members of what is not known by names that are not known; what reaches it may be affected";
-        self.answer.causes.extend(blind.into_iter().map(|name| Note::new("computed_member", name, sentence)));
-    }
-
     pub(super) fn list_dependents(&mut self, ground: &Ground<'_>, found: &Reach, contracts: &BTreeSet<u32>) {
         let view = &ground.atlas.view;
         let test_files: BTreeSet<FileIdx> = ground.tests.files.iter().copied().collect();
+        let mut listed = BTreeSet::new();
         for (node, hop) in &found.hops {
             let Node::Symbol(at) = ground.steps.space.node(*node) else { continue };
-            if hop.distance == 0 || test_files.contains(&at.file) {
+            // Plain nodes come first; the same under a condition says no more.
+            if hop.distance == 0 || test_files.contains(&at.file) || !listed.insert(at) {
                 continue;
             }
             let symbol = view.symbol(at);
@@ -273,7 +253,7 @@ impl Draft<'_> {
 }
 
 /// What being among a test's imports is worth (a guess; it only orders answers).
-const IMPORTED: u64 = CERTAIN / 1_000;
+pub(super) const IMPORTED: u64 = CERTAIN / 1_000;
 
 /// For each file that leads to `target` by imports, the next file on a shortest way there. O(uses).
 fn importers(ground: &Ground<'_>, target: FileIdx) -> BTreeMap<FileIdx, FileIdx> {
@@ -302,7 +282,7 @@ fn import_steps(ground: &Ground<'_>, next: &BTreeMap<FileIdx, FileIdx>, start: F
 }
 
 /// How a test was reached: by the best of its carriers that its own import closure allows.
-fn chain_of(test: &Test, ground: &Ground<'_>, found: &Reach) -> Option<Chain> {
+pub(super) fn chain_of(test: &Test, ground: &Ground<'_>, found: &Reach) -> Option<Chain> {
     let bit = ground.tests.files.binary_search(&test.file).ok()?;
     let is_open = |node: &&u32| found.members.get(node).is_some_and(|set| set.has(bit));
     let best = test

@@ -1,5 +1,8 @@
 //! The nodes that reach walks over: every symbol and every test block of a view, numbered.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use crate::facts::model::{SymbolId, TestBlockId};
 use crate::facts::table::Id;
 use crate::view::{FileIdx, SymbolRef, View};
@@ -17,6 +20,16 @@ pub struct Space {
     /// For each file its first number; one more at the end.
     starts: Vec<u32>,
     n_symbols: Vec<u32>,
+    given: RefCell<Given>,
+}
+
+/// Functions as they are run by those who give an argument that may be left out: numbered behind all
+/// else, as they come up.
+#[derive(Clone, Debug, Default)]
+struct Given {
+    /// The function's number and the parameter's position.
+    rows: Vec<(u32, u32)>,
+    numbers: HashMap<(u32, u32), u32>,
 }
 
 impl Space {
@@ -32,7 +45,7 @@ impl Space {
             next += figures.n_symbols + figures.n_blocks;
         }
         starts.push(next);
-        Space { starts, n_symbols }
+        Space { starts, n_symbols, given: RefCell::default() }
     }
 
     /// How many nodes there are.
@@ -60,8 +73,32 @@ impl Space {
         self.starts[file.0 as usize] + self.n_symbols[file.0 as usize] + block.index() as u32
     }
 
+    /// The number of a function as run by those who give its argument at a position.
+    pub fn when_given(&self, function: SymbolRef, position: u32) -> u32 {
+        let key = (self.symbol(function), position);
+        let given = &mut *self.given.borrow_mut();
+        let next = (self.len() + given.rows.len()) as u32;
+        *given.numbers.entry(key).or_insert_with(|| {
+            given.rows.push(key);
+            next
+        })
+    }
+
+    /// The position of the argument that those give by whom a function is run under this number.
+    pub fn given(&self, number: u32) -> Option<u32> {
+        let row = (number as usize).checked_sub(self.len())?;
+        self.given.borrow().rows.get(row).map(|(_, position)| *position)
+    }
+
+    /// The number of the same symbol or block, whoever runs it.
+    pub fn plain(&self, number: u32) -> u32 {
+        let row = (number as usize).checked_sub(self.len());
+        row.and_then(|row| self.given.borrow().rows.get(row).map(|(function, _)| *function)).unwrap_or(number)
+    }
+
     /// What a number stands for. O(log files).
     pub fn node(&self, number: u32) -> Node {
+        let number = self.plain(number);
         let file = self.starts.partition_point(|start| *start <= number) - 1;
         let within = number - self.starts[file];
         let idx = FileIdx(file as u32);
@@ -74,6 +111,7 @@ impl Space {
 
     /// The file of a number.
     pub fn file(&self, number: u32) -> FileIdx {
+        let number = self.plain(number);
         FileIdx((self.starts.partition_point(|start| *start <= number) - 1) as u32)
     }
 }

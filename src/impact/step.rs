@@ -5,7 +5,7 @@
 //! confidence only orders answers (PRODUCT.md §4.2).
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::base::dialect::LanguageName;
@@ -13,8 +13,11 @@ use crate::facts::delta::plain_qualname;
 use crate::facts::model::*;
 use crate::facts::table::Id;
 use crate::graph::edge::{EdgeKind, FileUse, Graph, Layer, Receiver};
+use crate::impact::given::OnlyGiven;
+use crate::impact::held::Argued;
 use crate::impact::may_import::MayImport;
 use crate::impact::space::{Node, Space};
+use crate::impact::tests::Tests;
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// Why a node is reached from the next one on its path.
@@ -133,6 +136,13 @@ pub(super) const MEMBER: u16 = 5_000;
 /// Functions that give back functions, nested deeper, count as users of theirs.
 pub(super) const MAX_NESTED: u32 = 8;
 
+/// The steps from a node, sorted, unique, with the guesses of what they leave out.
+#[derive(Clone)]
+struct Known {
+    steps: Rc<[Step]>,
+    guesses: Rc<[(Guess, SymbolRef, u32)]>,
+}
+
 /// The rules, over one tree.
 pub struct Steps<'a> {
     pub(super) view: &'a View,
@@ -153,6 +163,20 @@ pub struct Steps<'a> {
     may_imports: Vec<MayImport>,
     /// Where a step was left out on a guess, with where it would have led.
     guesses: RefCell<BTreeMap<(Guess, SymbolRef), BTreeSet<u32>>>,
+    /// The steps from each node that was asked for, and the guesses that were made on the way.
+    known: RefCell<HashMap<(u32, Option<bool>), Known>>,
+    /// Guesses since they were last taken.
+    noted: RefCell<Vec<(Guess, SymbolRef, u32)>>,
+    /// The definitions that are tests, whatever runs around them.
+    tested: HashSet<u32>,
+    /// Code that gives a class, or one below it, to a call, as far as it was asked for.
+    pub(super) argued: RefCell<HashMap<SymbolRef, Rc<[Argued]>>>,
+    /// The last names in an owner's code, as far as they were asked for.
+    pub(super) named: RefCell<HashMap<SymbolRef, Rc<HashSet<Box<str>>>>>,
+    /// The classes beside one, as far as they were asked for.
+    pub(super) beside: RefCell<HashMap<SymbolRef, Rc<BTreeSet<SymbolRef>>>>,
+    /// Lines of functions that run only where an argument is given, as far as they were asked for.
+    pub(super) given: RefCell<HashMap<SymbolRef, Rc<[OnlyGiven]>>>,
     /// Files that make instances with a method, as far as they were asked for.
     pub(super) makers: RefCell<HashMap<SymbolRef, Option<Rc<[FileIdx]>>>>,
     /// Whether what an edge makes is only asked for members, as far as it was asked: by its source,
@@ -173,7 +197,7 @@ impl<'a> Steps<'a> {
         implied: BTreeMap<SymbolRef, Vec<(u32, u32)>>,
         may_imports: &[MayImport],
         uses: &[FileUse],
-        test_files: &[FileIdx],
+        tests: &Tests,
     ) -> Self {
         let mut by_name: HashMap<&str, Vec<u32>> = HashMap::new();
         if follow.may_reach {
@@ -212,9 +236,16 @@ impl<'a> Steps<'a> {
             implied,
             may_imports: may_imports.to_vec(),
             guesses: RefCell::default(),
+            known: RefCell::default(),
+            noted: RefCell::default(),
+            tested: tests.tests.iter().filter_map(|test| test.carriers.first().copied()).collect(),
+            argued: RefCell::default(),
+            named: RefCell::default(),
+            beside: RefCell::default(),
+            given: RefCell::default(),
             makers: RefCell::default(),
             receiving: RefCell::default(),
-            test_files: test_files.to_vec(),
+            test_files: tests.files.clone(),
             has_subclass_lists: view.indices().any(|file| view.figures(file).lists_subclasses),
         }
     }
@@ -222,15 +253,33 @@ impl<'a> Steps<'a> {
     /// The steps back from a node. `seed`: whether it is a change itself, and one of its name,
     /// place or declaration, so that files which merely import it, and methods that override it,
     /// are reached as well. Sorted, unique.
-    pub fn from(&self, node: u32, seed: Option<bool>) -> Vec<Step> {
+    pub fn from(&self, node: u32, seed: Option<bool>) -> Rc<[Step]> {
+        let known = self.known.borrow().get(&(node, seed)).cloned();
+        let known = known.unwrap_or_else(|| {
+            self.noted.borrow_mut().clear();
+            let steps = self.find(node, seed).into();
+            let known = Known { steps, guesses: self.noted.take().into() };
+            self.known.borrow_mut().insert((node, seed), known.clone());
+            known
+        });
+        if !known.guesses.is_empty() {
+            let mut all = self.guesses.borrow_mut();
+            for (guess, at, node) in known.guesses.iter().copied() {
+                all.entry((guess, at)).or_default().insert(node);
+            }
+        }
+        known.steps
+    }
+
+    fn find(&self, node: u32, seed: Option<bool>) -> Vec<Step> {
         let mut out = Vec::new();
         // Test blocks are ends: what they hold is run for them alone.
         if let Node::Symbol(at) = self.space.node(node) {
             if at.symbol.index() == 0 {
                 self.loaded_by(at.file, &mut out);
             }
-            self.named_by(at, seed, &mut out);
-            self.belongs_to(at, seed, &mut out);
+            self.named_by(at, (seed, self.space.given(node)), &mut out);
+            self.belongs_to(at, (seed, self.space.given(node)), &mut out);
             if self.follow.may_reach && at.symbol.index() != 0 {
                 self.maybe_named_by(at, &mut out);
                 self.asked_for(at, &mut out);
@@ -249,7 +298,7 @@ impl<'a> Steps<'a> {
 
     /// Notes a guess that was made on the way, and the nodes that would have been reached without.
     pub(super) fn note(&self, guess: Guess, at: SymbolRef, left_out: impl IntoIterator<Item = u32>) {
-        self.guesses.borrow_mut().entry((guess, at)).or_default().extend(left_out);
+        self.noted.borrow_mut().extend(left_out.into_iter().map(|node| (guess, at, node)));
     }
 
     /// The guesses that were made so far, with the nodes that each left out; sorted.
@@ -260,6 +309,11 @@ impl<'a> Steps<'a> {
     /// Forgets the guesses of an earlier answer.
     pub fn forget_guesses(&self) {
         self.guesses.borrow_mut().clear();
+    }
+
+    /// Whether a definition is a test itself, so that its runner runs it as that.
+    pub(super) fn is_test(&self, at: SymbolRef) -> bool {
+        self.tested.contains(&self.space.symbol(at))
     }
 
     pub(super) fn push(&self, to: SymbolRef, why: Why, confidence: u16, line: u32, out: &mut Vec<Step>) {
