@@ -322,3 +322,40 @@ def test_value():
         ],
     );
 }
+
+#[test]
+fn a_decorator_that_gives_back_a_function_which_uses_its_argument_keeps_nothing() {
+    let source = r"
+//- core.py
+import functools
+import lib
+def within(f):
+    def run(*args):
+        return lib.invoke(f, *args)
+    return functools.update_wrapper(run, f)
+def help():
+-|    return 1
++|    return 2
+@within
+def show():
+    return help()
+def other():
+    return 1
+//- test_core.py
+from core import show, other
+def test_show():
+    assert show()
+def test_other():
+    assert other()
+";
+    check(source, &["test_show"]);
+    // One that is put somewhere else is run by whoever finds it there.
+    check(
+        &source.replace("    return functools.update_wrapper(run, f)", "    lib.add(run)\n    return f"),
+        &["test_other", "test_show"],
+    );
+    check(
+        &source.replace("    return functools.update_wrapper(run, f)", "    lib.add(f)\n    return run"),
+        &["test_other", "test_show"],
+    );
+}

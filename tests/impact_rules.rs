@@ -176,3 +176,86 @@ fn answers_keep_their_schema() {
         assert!(found.is_empty(), "{}", found.join("\n"));
     }
 }
+
+/// The files of the selected tests, sorted; as [`selected`] where there is no selection.
+fn files(source: &str) -> Vec<String> {
+    let found = answer(source);
+    match found.mode {
+        Mode::Selected => {
+            let files: std::collections::BTreeSet<String> = found.tests.iter().map(|t| t.file.to_string()).collect();
+            files.into_iter().collect()
+        }
+        Mode::All | Mode::None => selected(&found),
+    }
+}
+
+#[test]
+fn a_build_file_of_one_package_selects_it_and_what_depends_on_it() {
+    let source = r#"
+//- package.json
+{ "name": "root", "workspaces": ["packages/*"], "devDependencies": { "jest": "1" } }
+//- packages/core/package.json
+-|{ "name": "@x/core", "main": "index.js" }
++|{ "name": "@x/core", "main": "index.js", "type": "module" }
+//- packages/core/index.js
+export const a = 1;
+//- packages/core/core.test.js
+test("core", () => {});
+//- packages/named/package.json
+{ "name": "@x/named", "dependencies": { "@x/core": "*" } }
+//- packages/named/named.test.js
+test("named", () => {});
+//- packages/further/package.json
+{ "name": "@x/further", "dependencies": { "@x/named": "*" } }
+//- packages/further/further.test.js
+test("further", () => {});
+//- packages/imports/package.json
+{ "name": "@x/imports" }
+//- packages/imports/imports.test.js
+import { a } from "../core/index.js";
+test("imports", () => a);
+//- packages/apart/package.json
+{ "name": "@x/apart-core" }
+//- packages/apart/apart.test.js
+test("apart", () => {});
+"#;
+    let expected = ["core/core", "further/further", "imports/imports", "named/named"];
+    assert_eq!(files(source), expected.map(|name| format!("packages/{name}.test.js")));
+    // The same of a runner's configuration; the root's, and what builds or feeds others, select all.
+    let config = |path: &str| {
+        let plain = source.replace("-|{ \"name\": \"@x/core\", \"main\": \"index.js\" }\n", "").replace("+|{", "{");
+        files(&format!("{plain}//- {path}\n-|module.exports = {{}};\n+|module.exports = {{ bail: 1 }};\n"))
+    };
+    assert_eq!(config("packages/core/jest.config.js").len(), 4);
+    assert_eq!(config("jest.config.js"), ["all: runner_config"]);
+    assert_eq!(files(&source.replace("packages/", "fixtures/")), ["all: build_file"]);
+}
+
+#[test]
+fn a_module_of_maven_is_known_by_its_artifact() {
+    let source = "
+//- pom.xml
+<project><artifactId>all</artifactId><modules><module>one</module><module>two</module><module>three</module></modules></project>
+//- one/pom.xml
+<project><parent><artifactId>all</artifactId></parent><artifactId>first</artifactId>
+-|<build><plugins/></build></project>
++|<build><plugins><plugin/></plugins></build></project>
+//- one/src/test/java/p/OneTest.java
+package p;
+import org.junit.jupiter.api.Test;
+class OneTest { @Test void one() {} }
+//- two/pom.xml
+<project><artifactId>second</artifactId><dependencies><dependency><artifactId>first</artifactId></dependency></dependencies></project>
+//- two/src/test/java/q/TwoTest.java
+package q;
+import org.junit.jupiter.api.Test;
+class TwoTest { @Test void two() {} }
+//- three/pom.xml
+<project><artifactId>third</artifactId></project>
+//- three/src/test/java/r/ThreeTest.java
+package r;
+import org.junit.jupiter.api.Test;
+class ThreeTest { @Test void three() {} }
+";
+    assert_eq!(files(source), ["one/src/test/java/p/OneTest.java", "two/src/test/java/q/TwoTest.java"]);
+}

@@ -52,7 +52,14 @@ impl Steps<'_> {
         let owners = if parent_kind.is_class() { self.classes_beside(owner) } else { Rc::new(BTreeSet::from([owner])) };
         let made_in = self.made_in(at);
         for row in owners.iter().flat_map(|of| self.computed_of(Some(*of))).filter(|row| row.name.is_none()) {
-            self.push_computed(row, at, &made_in, out);
+            let is_meant = match access::asks(self.view.facts(row.from.file), row.from.symbol, row.line) {
+                Asks::Any => true,
+                Asks::Fields => !symbol.kind.is_function(),
+                Asks::Writes => access::is_setter(facts, at.symbol),
+            };
+            if is_meant {
+                self.push_computed(row, at, &made_in, out);
+            }
         }
         let name = facts.name(symbol.name);
         let family = |language: LanguageName| (language == LanguageName::Python, language == LanguageName::Java);

@@ -6,6 +6,7 @@ use crate::facts::table::Id;
 use crate::graph::names::root_name;
 use crate::impact::access::holders;
 use crate::impact::code::refs_on;
+use crate::impact::outside;
 use crate::lang::java;
 use crate::lang::testing::{decorators, last_name};
 
@@ -71,7 +72,7 @@ pub fn strange_decorators(facts: &FileFacts, symbol: SymbolId) -> impl Iterator<
 
 /// Whether a decorator is one of pytest's marks, `@pytest.mark.slow` or `@mark.slow(…)`: a note for the
 /// runner on the function that stays what it is.
-fn is_mark(facts: &FileFacts, decorator: ExprId) -> bool {
+pub fn is_mark(facts: &FileFacts, decorator: ExprId) -> bool {
     let row = facts.expr(decorator);
     let callee = if row.kind == ExprKind::Call { facts.operand(decorator, 0) } else { Some(decorator) };
     let Some(on) = callee.filter(|at| facts.expr(*at).kind == ExprKind::Attr).and_then(|at| facts.operand(at, 0))
@@ -255,8 +256,19 @@ fn taken(facts: &FileFacts, function: SymbolId, n_calls: u32) -> Option<Vec<Take
         .map(ExprId::new)
         .filter(|id| facts.expr(*id).kind == ExprKind::Name && names.contains(&facts.text(facts.expr(*id).name)))
         .collect();
+    // What a function that is given back does with it, it does when that is called by its name.
+    let given_back: Vec<std::ops::Range<usize>> = (function.index() + 1..facts.symbols.len())
+        .map(SymbolId::new)
+        .take_while(|id| facts.symbol(*id).start_line <= facts.symbol(function).end_line)
+        .filter(|id| {
+            let row = facts.symbol(*id);
+            row.kind.is_function() && row.parent.is_some_and(|p| takers.contains(&p) && is_given_back_by(facts, p, *id))
+        })
+        .map(|id| expressions_of(facts, id))
+        .collect();
     let judge = |id: ExprId| {
-        if facts.returns.iter().any(|row| row.expr == id) {
+        if facts.returns.iter().any(|row| row.expr == id) || given_back.iter().any(|range| range.contains(&id.index()))
+        {
             return Taken::Plain;
         }
         let mut best = Taken::Elsewhere;
@@ -277,6 +289,20 @@ fn taken(facts: &FileFacts, function: SymbolId, n_calls: u32) -> Option<Vec<Take
         best
     };
     Some(mentions.into_iter().map(judge).collect())
+}
+
+/// Whether a function does no more with one that it defines than to give it back, perhaps wrapped.
+fn is_given_back_by(facts: &FileFacts, maker: SymbolId, inner: SymbolId) -> bool {
+    let name = facts.name(facts.symbol(inner).name);
+    let mut lines = facts
+        .refs
+        .iter()
+        .filter(|row| row.owner == maker && last_name(facts, row.expr) == name)
+        .map(|row| row.line)
+        .peekable();
+    lines.peek().is_some()
+        && lines.all(|line| is_given_back(facts, maker, line, name))
+        && strange_decorators(facts, inner).all(|row| outside::only_wraps(facts, row))
 }
 
 /// The rows of expressions that stand on a function's lines, as a range that holds them all.

@@ -390,7 +390,8 @@ impl Steps<'_> {
                         && !handing::registers(facts, row) =>
                     {
                         // A test is registered with its runner, which runs it as that.
-                        if !self.is_test(at) && !outside::only_wraps(facts, row) {
+                        let is_known = outside::only_wraps(facts, row) || self.is_wrapping_variable(at, row);
+                        if !self.is_test(at) && !is_known {
                             self.note(Guess::OutsideDecorator, at, [self.space.symbol(owner)]);
                         }
                         Keeper::Itself

@@ -9,6 +9,7 @@ use crate::impact::change::{Content, FileChange, FileStatus, TreeChange, is_dama
 use crate::impact::decide::{Because, Beside, Draft, Ground, ReadBytes, globs};
 use crate::impact::dependency;
 use crate::impact::files::{FileClass, classify, may_run_tests, same_meaning};
+use crate::impact::packages;
 use crate::impact::policy::ReasonCode;
 use crate::impact::reach::Seed;
 use crate::impact::seeds::{Origin, names_file};
@@ -138,6 +139,11 @@ impl Draft<'_> {
                 }
                 if code == ReasonCode::UnknownLanguage && self.is_mapped(&file.path) {
                     return "mapped";
+                }
+                let package = packages::package_of(&new.atlas.view, &file.path, code);
+                if let Some(package) = package.filter(|_| file.status == FileStatus::Modified) {
+                    self.select_package(&package, &file.path, new);
+                    return "package";
                 }
                 self.answer.reasons.push(Note::reason(code, file.path.as_str()));
                 "run_all"

@@ -30,6 +30,7 @@ mod may_import;
 mod measured;
 mod named;
 mod outside;
+mod packages;
 pub mod pages;
 pub mod policy;
 pub mod reach;

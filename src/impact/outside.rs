@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 
 use crate::base::dialect::LanguageName;
 use crate::facts::model::*;
+use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind};
 use crate::impact::code::refs_on;
+use crate::impact::handing;
 use crate::impact::step::Steps;
 use crate::lang::testing::last_name;
 use crate::view::SymbolRef;
@@ -74,7 +76,36 @@ fn package_of(facts: &FileFacts, expr: ExprId) -> Option<&str> {
     facts.name(import.module?).split('.').next()
 }
 
+/// Functions of Python's packages that make a decorator which only wraps.
+const MAKING: [(&str, &str); 2] =
+    [("click", "make_pass_decorator option argument version_option"), ("hypothesis", "settings")];
+
 impl Steps<'_> {
+    /// Whether a decorator is a variable of the repository that holds one which only wraps: what a known
+    /// package made, or a mark.
+    pub(super) fn is_wrapping_variable(&self, at: SymbolRef, decorator: &Decorator) -> bool {
+        let name = last_name(self.view.facts(at.file), decorator.expr);
+        let module = SymbolRef { symbol: SymbolId::new(0), ..at };
+        let edges = [at, module].into_iter().flat_map(|from| self.graph.edges_from(from));
+        let mut found = edges.filter(|e| e.line == decorator.line).map(|e| e.to).filter(|to| {
+            let other = self.view.facts(to.file);
+            let row = other.symbol(to.symbol);
+            row.kind == SymbolKind::Variable && other.name(row.name) == name
+        });
+        found.any(|to| {
+            let other = self.view.facts(to.file);
+            let mut values = other.bindings.iter().filter(|row| row.symbol == Some(to.symbol)).peekable();
+            let is_made = |row: &Binding| {
+                let value =
+                    row.value.filter(|value| matches!(other.expr(*value).kind, ExprKind::Call | ExprKind::Attr));
+                value.is_some_and(|value| {
+                    handing::is_mark(other, value) || is_known(&MAKING, other, value, last_name(other, value))
+                })
+            };
+            values.peek().is_some() && values.all(is_made)
+        })
+    }
+
     /// Whether a line of a class's code hands what it mentions to methods that the class has from a base
     /// outside which is known to keep it.
     pub(super) fn is_kept_outside(&self, edge: &Edge, class: SymbolRef) -> bool {

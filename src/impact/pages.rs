@@ -116,12 +116,12 @@ pub const PAGES: &[(&str, &str, &str)] = &[
     (
         "outside_decorator",
         "what a decorator from outside does is taken for granted",
-        "`@lib.command` is taken to give the function back under its own name. If it registers it somewhere that\nruns it, name the tests in `[[impact.map]]`.",
+        "`@lib.command` is taken to give the function back under its own name. Where more tests hang on that than a\nfew, which are selected, it is said. If it registers the function somewhere that runs it, name the tests in\n`[[impact.map]]`.",
     ),
     (
         "computed_member",
         "code reads members by computed names of what is not known",
-        "`getattr(x, name)` or `x[name]()`, where neither is known, may run what changed. A type on `x` tells which\nmembers are meant; tests that only such code leads to are not selected.",
+        "`getattr(x, name)` or `x[name]()`, where neither is known, may run what changed. A type on `x` tells which\nmembers are meant; of tests that only such code leads to a few are selected, and more are not.",
     ),
     (
         "kept_value",
