@@ -127,6 +127,11 @@ impl Session<'_, '_> {
                 return Member::found(self.through_shorthand(symbols));
             }
         }
+        let is_open = |role| matches!(role, Role::Spread | Role::KeywordSpread | Role::Computed);
+        // What the file does not mention is no key, and nothing that is assigned.
+        if name.is_none() && !facts.operands_of(expr).iter().any(|operand| is_open(operand.role)) {
+            return Member::none(Outcome::Missing);
+        }
         let place = Place { line: u32::MAX, ..self.place_near(file, expr) };
         let mut outcome = Outcome::Missing;
         for operand in facts.operands_of(expr).iter().rev() {

@@ -3,7 +3,7 @@
 use crate::facts::model::{ExprId, ExprKind, ParamKind, Role};
 use crate::graph::generics::{Env, substitute};
 use crate::graph::modules::Family;
-use crate::graph::queries::Session;
+use crate::graph::queries::{Query, Session};
 use crate::graph::scope::Place;
 use crate::graph::value::{Set, Value};
 use crate::view::{FileIdx, SymbolRef};
@@ -15,12 +15,14 @@ pub struct Wanted {
     /// The function that declares it, and what it is called on; `None` where nothing fills type
     /// parameters.
     by: Option<(SymbolRef, Option<Value>)>,
+    /// The parameter of an ECMAScript signature: its row, and the position in a rest parameter.
+    param: Option<(u32, Option<usize>)>,
 }
 
 impl Wanted {
     /// What is wanted as it stands.
     fn plain(declared: Set) -> Self {
-        Wanted { declared, by: None }
+        Wanted { declared, by: None, param: None }
     }
 
     /// Whether anything is declared.
@@ -46,9 +48,8 @@ impl Session<'_, '_> {
                 && self.is_ecma(at.file)
             {
                 env = self.argument_types(at, call, place, env);
-                self.add_defaults(at, &mut env);
             }
-            sets.push(substitute(&wanted.declared, &env));
+            sets.push(self.filled_by(&wanted, env));
         }
         Set::union(sets)
     }
@@ -115,7 +116,7 @@ impl Session<'_, '_> {
         };
         let Some(ty) = param.and_then(|p| p.ty) else { return all.push(unknown) };
         let declared = self.type_value(ty, self.header_place(at.file, scope, symbol.name_line));
-        all.push(Wanted { declared, by: Some((at, receiver.cloned())) });
+        all.push(Wanted { declared, by: Some((at, receiver.cloned())), param: None });
     }
 
     /// The types that ECMAScript signatures declare for an argument, of those that the call can
@@ -135,8 +136,9 @@ impl Session<'_, '_> {
         let n_args = (!spread).then(|| operands.count());
         let n_before = all.len();
         for at in signatures {
-            let Some(declared) = self.param_of_signature(*at, argument, n_args) else { continue };
-            all.push(Wanted { declared, by: Some((*at, receiver.cloned())) });
+            let Some(param) = self.row_of_signature(*at, argument, n_args) else { continue };
+            let declared = self.part_of_param(Query::Declared(at.file, param.0), param.1);
+            all.push(Wanted { declared, by: Some((*at, receiver.cloned())), param: Some(param) });
         }
         if all.len() == n_before {
             all.push(Wanted::plain(Set::unknown()));
@@ -157,18 +159,13 @@ impl Session<'_, '_> {
         }
     }
 
-    /// The heads of what is wanted: of its type parameters those filled that are no arguments of
-    /// another type.
+    /// What is wanted, its type parameters filled by what declares them where they are no arguments
+    /// of another type.
     pub fn heads_wanted(&mut self, wanted: &Wanted, call: ExprId, place: Place) -> Set {
-        let is_param = |value: &Value| matches!(value, Value::TypeParam(..));
-        if !wanted.declared.values().iter().any(is_param) {
-            return wanted.declared.clone();
+        match wanted.declared.values().iter().any(|value| matches!(value, Value::TypeParam(..))) {
+            true => self.filled_wanted(wanted, call, place),
+            false => wanted.declared.clone(),
         }
-        let env = self.types_wanted(wanted, call, place);
-        wanted.declared.flat_map(|value| match value {
-            Value::TypeParam(..) => substitute(&Set::one(value.clone()), &env),
-            other => Set::one(other.clone()),
-        })
     }
 
     /// What is wanted, its type parameters filled by what declares them.
@@ -176,17 +173,23 @@ impl Session<'_, '_> {
         if !wanted.declared.mentions_param() {
             return wanted.declared.clone();
         }
-        let env = self.types_wanted(wanted, call, place);
-        substitute(&wanted.declared, &env)
+        let env = self.receiver_types(wanted, call, place);
+        self.filled_by(wanted, env)
     }
 
-    /// What type parameters stand for by what is declared alone.
-    fn types_wanted(&mut self, wanted: &Wanted, call: ExprId, place: Place) -> Env {
-        let mut env = self.receiver_types(wanted, call, place);
-        if let Some((at, _)) = wanted.by {
-            self.add_defaults(at, &mut env);
+    /// What is wanted where type parameters stand for what `env` says, else for their defaults.
+    fn filled_by(&mut self, wanted: &Wanted, mut env: Env) -> Set {
+        match (&wanted.by, wanted.param) {
+            // Nothing of the call: the same for all such calls.
+            (Some((at, _)), Some((row, in_rest))) if env.is_empty() => {
+                self.part_of_param(Query::Filled(at.file, row), in_rest)
+            }
+            (Some((at, _)), _) => {
+                self.add_defaults(*at, &mut env);
+                substitute(&wanted.declared, &env)
+            }
+            (None, _) => substitute(&wanted.declared, &env),
         }
-        env
     }
 
     /// Adds what the arguments that are no lambdas or literals, whose own types hang on this one,

@@ -383,7 +383,7 @@ impl Alignment {
             | Query::Member(..)
             | Query::Types(_) => true,
             Query::Binding(_, row) => row < self.n_bindings,
-            Query::Param(_, row) | Query::Declared(_, row) => row < self.n_params,
+            Query::Param(_, row) | Query::Declared(_, row) | Query::Filled(_, row) => row < self.n_params,
             Query::Expected(..) => false,
             Query::Lambda(_, scope) => scope.index() < self.n_scopes,
         }

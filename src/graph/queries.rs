@@ -38,6 +38,8 @@ pub enum Query {
     Param(FileIdx, u32),
     /// What the annotation of a parameter row allows, for who calls an ECMAScript function.
     Declared(FileIdx, u32),
+    /// The same with the function's type parameters as they are by default.
+    Filled(FileIdx, u32),
     /// What operand `position` of a call is expected to be by the parameter that it is given for.
     Expected(FileIdx, ExprId, u32),
     /// What a call of a function gives, its type parameters left open.
@@ -124,6 +126,7 @@ impl Query {
             | Query::Binding(file, _)
             | Query::Param(file, _)
             | Query::Declared(file, _)
+            | Query::Filled(file, _)
             | Query::Expected(file, ..)
             | Query::Lambda(file, _) => file,
             Query::Symbol(at)
@@ -148,6 +151,7 @@ impl Query {
             | Query::Binding(..)
             | Query::Param(..)
             | Query::Declared(..)
+            | Query::Filled(..)
             | Query::Expected(..)
             | Query::Returns(_)
             | Query::Lambda(..)

@@ -60,6 +60,7 @@ impl Renumber {
             Query::Binding(file, row) => Query::Binding(self.file(file)?, row),
             Query::Param(file, row) => Query::Param(self.file(file)?, row),
             Query::Declared(file, row) => Query::Declared(self.file(file)?, row),
+            Query::Filled(file, row) => Query::Filled(self.file(file)?, row),
             Query::Expected(file, call, position) => Query::Expected(self.file(file)?, call, position),
             Query::Returns(at) => Query::Returns(self.symbol(at)?),
             Query::Lambda(file, scope) => Query::Lambda(self.file(file)?, scope),

@@ -244,6 +244,17 @@ impl Session<'_, '_> {
     /// The type of parameter `position` of a signature for a call with `n_args` arguments, its
     /// rest parameter spread; `None` when such a call cannot mean it.
     pub fn param_of_signature(&mut self, at: SymbolRef, position: usize, n_args: Option<usize>) -> Option<Set> {
+        let param = self.row_of_signature(at, position, n_args)?;
+        Some(self.part_of_param(Query::Declared(at.file, param.0), param.1))
+    }
+
+    /// The row of that parameter; with the position in it where it is a rest parameter.
+    pub fn row_of_signature(
+        &mut self,
+        at: SymbolRef,
+        position: usize,
+        n_args: Option<usize>,
+    ) -> Option<(u32, Option<usize>)> {
         let facts = self.shared.names.view.facts(at.file);
         let scope = facts.symbol(at.symbol).scope?;
         let (params, rows) = params_and_rows(facts, scope);
@@ -251,12 +262,18 @@ impl Session<'_, '_> {
             return None;
         }
         let rest = params.iter().position(|p| p.kind == ParamKind::Rest);
-        let at_row = rest.filter(|rest| position >= *rest).unwrap_or(position);
+        let rest = rest.filter(|rest| position >= *rest);
+        let at_row = rest.unwrap_or(position);
         params.get(at_row)?.ty?;
-        let declared = self.values(Query::Declared(at.file, rows[at_row]));
-        match rest.filter(|rest| position >= *rest) {
-            Some(rest) => Some(declared.flat_map(|value| builtins::part(Family::Ecma, value, position - rest))),
-            None => Some(declared),
+        Some((rows[at_row], rest.map(|rest| position - rest)))
+    }
+
+    /// What a query says of a parameter, of a rest parameter the element at a position.
+    pub fn part_of_param(&mut self, query: Query, in_rest: Option<usize>) -> Set {
+        let set = self.values(query);
+        match in_rest {
+            Some(position) => set.flat_map(|value| builtins::part(Family::Ecma, value, position)),
+            None => set,
         }
     }
 
@@ -265,6 +282,21 @@ impl Session<'_, '_> {
         let param = &self.shared.names.view.facts(file).params[row as usize];
         let place = Place { file, scope: param.scope, line: u32::MAX };
         param.ty.map_or_else(Set::unknown, |ty| self.type_value(ty, place))
+    }
+}
+
+impl Session<'_, '_> {
+    /// Solves `Filled`.
+    pub fn solve_filled(&mut self, file: FileIdx, row: u32) -> Set {
+        let declared = self.values(Query::Declared(file, row));
+        if !declared.mentions_param() {
+            return declared;
+        }
+        let facts = self.shared.names.view.facts(file);
+        let owner = facts.scope(facts.params[row as usize].scope).owner;
+        let mut env = Env::default();
+        self.add_defaults(SymbolRef { file, symbol: owner }, &mut env);
+        crate::graph::generics::substitute(&declared, &env)
     }
 }
 

@@ -87,6 +87,7 @@ impl Slots {
             | Query::Global(..)
             | Query::Lambda(..)
             | Query::Expected(..)
+            | Query::Filled(..)
             | Query::Alias(_)
             | Query::This(_)
             | Query::Member(..) => None,

@@ -14,6 +14,7 @@ pub fn solve(session: &mut Session<'_, '_>, query: Query) -> Answer {
         Query::Binding(file, row) => Answer::Values(session.solve_binding(file, row)),
         Query::Param(file, row) => Answer::Values(session.solve_param(file, row)),
         Query::Declared(file, row) => Answer::Values(session.solve_declared(file, row)),
+        Query::Filled(file, row) => Answer::Values(session.solve_filled(file, row)),
         Query::Expected(file, call, position) => Answer::Values(session.expected_operand(file, call, position)),
         Query::Returns(at) => Answer::Values(session.solve_returns(at)),
         Query::Lambda(file, scope) => Answer::Values(session.solve_lambda(file, scope)),
