@@ -29,11 +29,11 @@ use crate::git::stat::StatCache;
 use crate::graph::edge::Graph;
 use crate::graph::link::link;
 use crate::graph::relink::Linked;
-use crate::index::build::{Builder, Built, Counts, Fingerprints, Memory, Missing, counts_of};
+use crate::index::build::{Builder, Built, Counts, Memory, Missing, counts_of};
 use crate::index::select::{SelectOptions, Selector};
+use crate::kept::shards::Shards;
 use crate::scip::program::Program;
 use crate::store::flat::Flats;
-use crate::store::objects::Store;
 use crate::view::View;
 
 /// How a session works.
@@ -52,13 +52,9 @@ pub struct SessionOptions {
 
 /// A repository that is being asked about.
 pub struct Session {
-    repo: Arc<Repo>,
-    selector: Arc<Selector>,
+    /// What facts are made of and where they lie.
+    facts: Shards,
     select: SelectOptions,
-    store: Arc<Store>,
-    flats: Arc<Flats>,
-    fingerprints: Arc<Fingerprints>,
-    redactor: Arc<Redactor>,
     scip: Vec<PathBuf>,
     jobs: usize,
     state: Mutex<State>,
@@ -140,13 +136,15 @@ impl Session {
         let redactor = Redactor::new(patterns)?;
         let fingerprints = Dialect::ALL.into_iter().map(|d| (d, fingerprint_with(d, patterns))).collect();
         let session = Session {
-            repo: Arc::new(repo),
-            selector: Arc::new(selector),
+            facts: Shards {
+                repo: Arc::new(repo),
+                selector: Arc::new(selector),
+                flats: Arc::new(Flats::open(&store)),
+                store: Arc::new(store),
+                fingerprints: Arc::new(fingerprints),
+                redactor: Arc::new(redactor),
+            },
             select: options.select.clone(),
-            flats: Arc::new(Flats::open(&store)),
-            store: Arc::new(store),
-            fingerprints: Arc::new(fingerprints),
-            redactor: Arc::new(redactor),
             scip: options.scip.clone(),
             jobs,
             state: Mutex::default(),
@@ -161,7 +159,7 @@ impl Session {
 
     /// The repository.
     pub fn repo(&self) -> &Repo {
-        &self.repo
+        &self.facts.repo
     }
 
     /// Extracts and stores what is missing of the tree as it is now, and writes its manifest.
@@ -175,10 +173,10 @@ impl Session {
         if !full {
             let snapshot = self.snapshot(&mut state)?;
             let tree = self.tree_name(&snapshot);
-            let known = self.store.get_manifest(&tree);
-            if let Some(counts) = known.and_then(|manifest| counts_of(&manifest, &self.store)) {
+            let known = self.facts.store.get_manifest(&tree);
+            if let Some(counts) = known.and_then(|manifest| counts_of(&manifest, &self.facts.store)) {
                 self.save_stats(&mut state);
-                self.store.mark_manifest(&tree);
+                self.facts.store.mark_manifest(&tree);
                 return Ok(IndexReport { counts, commit: snapshot.commit, tree });
             }
         }
@@ -186,7 +184,7 @@ impl Session {
         let (snapshot, built) = self.build_worktree(&mut state, missing)?;
         let tree = self.tree_name(&snapshot);
         if !built.is_torn {
-            self.store.put_manifest(&tree, &built.manifest)?;
+            self.facts.store.put_manifest(&tree, &built.manifest)?;
         }
         Ok(IndexReport { counts: built.counts, commit: snapshot.commit, tree })
     }
@@ -195,7 +193,7 @@ impl Session {
     fn tree_name(&self, snapshot: &Snapshot) -> String {
         let tree = snapshot.digest();
         let rules = format!("{:?}", self.select);
-        let fingerprints: Vec<u8> = self.fingerprints.values().flat_map(|f| f.0.0).collect();
+        let fingerprints: Vec<u8> = self.facts.fingerprints.values().flat_map(|f| f.0.0).collect();
         Digest::of_parts([&tree.0[..], rules.as_bytes(), &fingerprints]).to_string()
     }
 
@@ -223,7 +221,7 @@ impl Session {
             view: built.view,
             dirty,
             deleted: snapshot.deleted,
-            store_bytes: self.store.size_bytes(),
+            store_bytes: self.facts.store.size_bytes(),
         })
     }
 
@@ -236,21 +234,13 @@ impl Session {
     }
 
     fn builder(&self) -> Builder<'_> {
-        Builder {
-            repo: &self.repo,
-            selector: &self.selector,
-            store: &self.store,
-            flats: &self.flats,
-            fingerprints: &self.fingerprints,
-            redactor: &self.redactor,
-            jobs: self.jobs,
-        }
+        self.facts.builder(self.jobs)
     }
 
     fn snapshot(&self, state: &mut State) -> Result<Snapshot> {
-        let is_private = |path: &str| self.selector.is_private(path);
+        let is_private = |path: &str| self.facts.selector.is_private(path);
         let options = SnapshotOptions { jobs: self.jobs, is_private: &is_private };
-        Snapshot::worktree(&self.repo, &options, &mut state.stats)
+        Snapshot::worktree(&self.facts.repo, &options, &mut state.stats)
     }
 
     /// Builds the view of the worktree that a snapshot was taken of: from the last one where little
@@ -266,7 +256,7 @@ impl Session {
             return Ok((snapshot, view, false));
         }
         let (snapshot, built) = self.build_from(state, Missing::Extract, Some(snapshot))?;
-        self.store.count(&changeset(built.counts.parsed));
+        self.facts.store.count(&changeset(built.counts.parsed));
         Ok((snapshot, built.view, built.is_torn))
     }
 
@@ -330,7 +320,7 @@ impl Session {
 
     fn header(&self, snapshot: &Snapshot) -> Header {
         Header {
-            repository: self.repo.name(),
+            repository: self.facts.repo.name(),
             commit: snapshot.commit.clone(),
             tree: tree_of(snapshot),
             n_dirty: snapshot.entries.iter().filter(|e| e.dirty).count() + snapshot.deleted.len(),
@@ -365,8 +355,8 @@ impl Session {
 
     /// Where ids of hashed files are remembered for the next process, one file a worktree.
     fn stat_file(&self) -> PathBuf {
-        let root = Digest::of(self.repo.root().as_os_str().as_encoded_bytes());
-        self.store.dir().join("stat").join(format!("{:016x}", root.short()))
+        let root = Digest::of(self.facts.repo.root().as_os_str().as_encoded_bytes());
+        self.facts.store.dir().join("stat").join(format!("{:016x}", root.short()))
     }
 
     /// Writes the stat cache down when it has changed. Failing to costs time only.

@@ -114,7 +114,10 @@ pub fn load(key: &Digest, snapshot: &Snapshot, shards: Shards) -> Option<(View, 
     let shards = Arc::new(shards.of(snapshot, &view)?);
     let source: Arc<dyn Source<FileFacts>> = Arc::clone(&shards) as _;
     for (at, file) in view.files.iter_mut().enumerate() {
-        file.facts = Lazy::of(Arc::clone(&source), at);
+        file.facts = match shards.may_be_lost(at) {
+            true => shards.load(at).into(),
+            false => Lazy::of(Arc::clone(&source), at),
+        };
     }
     let ranks = tree::decode_ranks(&kept.section(Section::Ranks)?, view.files.len());
     let n_symbols = figures.iter().map(|figures| figures.n_symbols as usize).sum();

@@ -38,7 +38,7 @@ pub struct ShardsOfView {
 impl Shards {
     /// The facts of a view of a snapshot; `None` unless all of them are stored.
     pub fn of(self, snapshot: &Snapshot, view: &View) -> Option<ShardsOfView> {
-        let builder = self.builder();
+        let builder = self.builder(1);
         let keys: Vec<ShardKey> = view.files.iter().map(|file| builder.key(file.blob, file.dialect)).collect();
         let in_flats = self.flats.contains_many(&keys);
         let others: Vec<ShardKey> =
@@ -52,7 +52,8 @@ impl Shards {
         Some(ShardsOfView { entries, keys, shards: self })
     }
 
-    fn builder(&self) -> Builder<'_> {
+    /// What builds views by these, on so many threads.
+    pub fn builder(&self, jobs: usize) -> Builder<'_> {
         Builder {
             repo: &self.repo,
             selector: &self.selector,
@@ -60,7 +61,7 @@ impl Shards {
             flats: &self.flats,
             fingerprints: &self.fingerprints,
             redactor: &self.redactor,
-            jobs: 1,
+            jobs,
         }
     }
 }
@@ -78,6 +79,12 @@ impl ShardsOfView {
         directory::handles(self.entries.iter().zip(&facts).map(|(entry, facts)| (entry.path.as_str(), &**facts)))
     }
 
+    /// Whether a file's facts may be lost before they are asked for: its bytes are nowhere but on disk,
+    /// and its shard lies in a file of its own.
+    pub fn may_be_lost(&self, at: usize) -> bool {
+        self.entries[at].dirty && self.shards.flats.contains_many(&self.keys[at..=at]) == [false]
+    }
+
     fn facts(&self) -> Vec<Arc<FileFacts>> {
         (0..self.keys.len()).map(|at| self.load(at)).collect()
     }
@@ -90,8 +97,9 @@ impl Source<FileFacts> for ShardsOfView {
             return Arc::new(facts);
         }
         let stored = self.shards.store.get_many(&[*key]).pop().flatten();
-        let facts = stored.or_else(|| self.shards.builder().extract_again(entry, key.dialect));
-        // There is no answer without these facts, and none is better than a wrong one.
+        let facts = stored.or_else(|| self.shards.builder(1).extract_again(entry, key.dialect));
+        // There is no answer without these facts, and none is better than a wrong one. Who asks hears
+        // it in words (`base::guard`).
         facts.unwrap_or_else(|| panic!("the shard of `{}` was removed while it was in use; ask again", entry.path))
     }
 }

@@ -8,7 +8,6 @@ use crate::atlas::Atlas;
 use crate::base::id::Digest;
 use crate::git::snapshot::Snapshot;
 use crate::kept;
-use crate::kept::shards::Shards;
 use crate::report::tokens::{self, Shelf};
 use crate::session::{Session, State};
 use crate::store::objects::Store;
@@ -20,15 +19,7 @@ impl Session {
         if (!self.scip.is_empty() && !state.has_taken) || is_linked_here(state, snapshot) {
             return None;
         }
-        let shards = Shards {
-            repo: Arc::clone(&self.repo),
-            selector: Arc::clone(&self.selector),
-            store: Arc::clone(&self.store),
-            flats: Arc::clone(&self.flats),
-            fingerprints: Arc::clone(&self.fingerprints),
-            redactor: Arc::clone(&self.redactor),
-        };
-        let (mut view, graph) = kept::load(&self.kept_key(state, snapshot), snapshot, shards)?;
+        let (mut view, graph) = kept::load(&self.kept_key(state, snapshot), snapshot, self.facts.clone())?;
         view.config = self.builder().configuration(snapshot, &mut state.memory);
         self.lay_programs(state, &mut view);
         let view = Arc::new(view);
@@ -64,7 +55,7 @@ impl Session {
 
     /// Forgets all trees that were kept: the next question of each links it anew.
     pub fn forget_kept(&self) {
-        kept::forget(&self.store);
+        kept::forget(&self.facts.store);
     }
 
     fn kept_key(&self, state: &State, snapshot: &Snapshot) -> Digest {
@@ -95,7 +86,7 @@ fn is_linked_here(state: &State, snapshot: &Snapshot) -> bool {
 impl Session {
     /// Keeps the tokenizer's table in this session's store, for the whole process.
     pub fn keep_tokens(&self) {
-        tokens::keep_on(Box::new(TokenTable(Arc::clone(&self.store))));
+        tokens::keep_on(Box::new(TokenTable(Arc::clone(&self.facts.store))));
     }
 }
 

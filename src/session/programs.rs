@@ -31,7 +31,7 @@ impl Session {
             return Err(Error::new(ErrorKind::CannotAnswer, what)
                 .hint("run the indexer at the repository's root, on the tree as it is now"));
         }
-        self.store.put_program(&program)?;
+        self.facts.store.put_program(&program)?;
         Ok((placing, program.tool))
     }
 
@@ -40,12 +40,12 @@ impl Session {
     /// # Errors
     /// `Store`.
     pub fn drop_scip(&self) -> Result<usize> {
-        self.store.drop_programs()
+        self.facts.store.drop_programs()
     }
 
     /// Places an index on the files of a view of a snapshot.
     fn place(&self, index: &Index, digest: Digest, snapshot: &Snapshot, view: &View) -> (Program, Placing) {
-        let reader = RefCell::new(Reader::new(&self.repo));
+        let reader = RefCell::new(Reader::new(&self.facts.repo));
         compiler::place(index, digest, view, |path| {
             let entry = snapshot.find(path.as_str())?;
             reader.borrow_mut().read(entry).ok()
@@ -61,11 +61,11 @@ impl Session {
         for file in &self.scip {
             let taken = scip_bytes(file).and_then(|bytes| {
                 let digest = Digest::of(&bytes);
-                if self.store.has_program(&digest) {
+                if self.facts.store.has_program(&digest) {
                     return Ok(());
                 }
                 let (program, _) = self.place(&index::read(&bytes)?, digest, snapshot, view);
-                self.store.put_program(&program)
+                self.facts.store.put_program(&program)
             });
             if let Err(error) = taken {
                 tracing::warn!("linked without `{}`: {error}", file.display());
@@ -76,11 +76,11 @@ impl Session {
 
     /// Reads what compilers said where that has changed; then no atlas made before holds.
     pub(super) fn read_programs(&self, state: &mut State) {
-        let names = self.store.program_names();
+        let names = self.facts.store.program_names();
         if names == state.programs.0 {
             return;
         }
-        state.programs = (names, self.store.programs());
+        state.programs = (names, self.facts.store.programs());
         state.fresh = None;
         state.trees.clear();
     }

@@ -23,7 +23,7 @@ const MAX_NEAR: usize = 64;
 
 impl AtlasSource for Session {
     fn root(&self) -> Option<std::path::PathBuf> {
-        Some(self.repo.root().to_owned())
+        Some(self.facts.repo.root().to_owned())
     }
 
     fn fresh(&self) -> Result<Arc<Atlas>> {
@@ -88,9 +88,9 @@ impl AtlasSource for Session {
     fn at(&self, revision: &str) -> Result<Arc<Atlas>> {
         let mut state = self.state();
         self.read_programs(&mut state);
-        let commit = match history::resolve(&self.repo, revision) {
+        let commit = match history::resolve(&self.facts.repo, revision) {
             Ok(commit) => commit,
-            Err(unknown) => match Snapshot::of_tree(&self.repo, revision)? {
+            Err(unknown) => match Snapshot::of_tree(&self.facts.repo, revision)? {
                 Some(snapshot) => return self.tree(&mut state, snapshot),
                 None => return Err(unknown),
             },
@@ -100,14 +100,14 @@ impl AtlasSource for Session {
             state.trees.push_front(kept.clone());
             return Ok(kept.1);
         }
-        let snapshot = Snapshot::at(&self.repo, &commit)?;
+        let snapshot = Snapshot::at(&self.facts.repo, &commit)?;
         self.tree(&mut state, snapshot)
     }
 
     fn staged(&self) -> Result<Arc<Atlas>> {
         let mut state = self.state();
         self.read_programs(&mut state);
-        let snapshot = Snapshot::staged(&self.repo)?;
+        let snapshot = Snapshot::staged(&self.facts.repo)?;
         self.tree(&mut state, snapshot)
     }
 
@@ -124,7 +124,7 @@ impl AtlasSource for Session {
     }
 
     fn merge_base(&self, one: &str, other: &str) -> Result<String> {
-        history::merge_base(&self.repo, one, other)
+        history::merge_base(&self.facts.repo, one, other)
     }
 
     fn indexed(&self) -> Result<Arc<Atlas>> {
@@ -152,9 +152,9 @@ impl AtlasSource for Session {
         let trees = state.iter().flat_map(|state| state.trees.iter().map(|(snapshot, kept)| (&**snapshot, kept)));
         let fresh = state.iter().flat_map(|state| state.fresh.iter().map(|(snapshot, kept)| (snapshot, kept)));
         let snapshot = stale.chain(fresh).chain(trees).find(is_its).map(|(snapshot, _)| snapshot);
-        let mut reader = Reader::new(&self.repo);
+        let mut reader = Reader::new(&self.facts.repo);
         if let Some(entry) = snapshot.and_then(|snapshot| snapshot.find(path.as_str())) {
-            if self.selector.is_private(path.as_str()) {
+            if self.facts.selector.is_private(path.as_str()) {
                 return Err(Error::new(ErrorKind::CannotAnswer, format!("`{path}` is private and never opened")));
             }
             return reader.read(entry);
@@ -173,7 +173,7 @@ impl AtlasSource for Session {
         if let Some((_, log)) = last.as_ref().filter(|(known, _)| known == commit) {
             return Ok(Arc::clone(log));
         }
-        let log = Arc::new(log::log(&self.repo, commit, log::MAX_COMMITS)?);
+        let log = Arc::new(log::log(&self.facts.repo, commit, log::MAX_COMMITS)?);
         *last = Some((commit.clone(), Arc::clone(&log)));
         Ok(log)
     }
@@ -187,26 +187,26 @@ impl AtlasSource for Session {
     }
 
     fn redactor(&self) -> &Redactor {
-        &self.redactor
+        &self.facts.redactor
     }
 
     fn version(&self, commit: &str, path: &RepoPath) -> Result<Version> {
-        if self.selector.is_private(path.as_str()) {
+        if self.facts.selector.is_private(path.as_str()) {
             return Err(Error::new(ErrorKind::CannotAnswer, format!("`{path}` is private and never opened")));
         }
-        log::version(&self.repo, commit, path)
+        log::version(&self.facts.repo, commit, path)
     }
 
     fn count(&self, added: &BTreeMap<String, f64>) {
-        self.store.count(added);
+        self.facts.store.count(added);
     }
 
     fn counters(&self) -> BTreeMap<String, f64> {
-        self.store.counters()
+        self.facts.store.counters()
     }
 
     fn store(&self) -> Option<StoreFigures> {
-        Some(StoreFigures { n_objects: self.store.n_shards(), n_bytes: self.store.size_bytes() })
+        Some(StoreFigures { n_objects: self.facts.store.n_shards(), n_bytes: self.facts.store.size_bytes() })
     }
 }
 

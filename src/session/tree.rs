@@ -28,12 +28,12 @@ pub struct TreeShards {
 impl Session {
     /// The store that the session reads and writes.
     pub fn shards(&self) -> &Store {
-        &self.store
+        &self.facts.store
     }
 
     /// The extractor's fingerprint of every dialect.
     pub fn fingerprints(&self) -> &Fingerprints {
-        &self.fingerprints
+        &self.facts.fingerprints
     }
 
     /// Extracts and stores what is missing of a revision's tree, and gives its shards.
@@ -42,8 +42,8 @@ impl Session {
     /// `UnknownRevision`, `Git`, `Store`; `NotARepository` without git.
     pub fn shards_of(&self, revision: &str) -> Result<TreeShards> {
         let mut state = self.state();
-        let commit = history::resolve(&self.repo, revision)?;
-        let snapshot = Snapshot::at(&self.repo, &commit)?;
+        let commit = history::resolve(&self.facts.repo, revision)?;
+        let snapshot = Snapshot::at(&self.facts.repo, &commit)?;
         let built = self.builder().build(&snapshot, &mut state.memory, Missing::Extract)?;
         let entries = &built.manifest.entries;
         let keys: BTreeSet<ShardKey> = entries.iter().filter_map(|entry| entry.key()).collect();
@@ -54,7 +54,7 @@ impl Session {
             }
         }
         Ok(TreeShards {
-            tree: line::tree_of(&self.repo, &commit)?,
+            tree: line::tree_of(&self.facts.repo, &commit)?,
             commit,
             keys: keys.into_iter().collect(),
             n_files: entries.len(),
@@ -80,12 +80,12 @@ impl Session {
         let snapshot = self.snapshot(&mut self.state())?;
         let mut keys = self.keys_of(&snapshot, false);
         for revision in revisions {
-            let commit = history::resolve(&self.repo, revision)?;
-            keys.extend(self.keys_of(&Snapshot::at(&self.repo, &commit)?, true));
+            let commit = history::resolve(&self.facts.repo, revision)?;
+            keys.extend(self.keys_of(&Snapshot::at(&self.facts.repo, &commit)?, true));
         }
         keys.sort_unstable();
         keys.dedup();
-        let stored = self.store.contains_many(&keys);
+        let stored = self.facts.store.contains_many(&keys);
         Ok(keys.into_iter().zip(stored).filter(|(_, is_stored)| !is_stored).map(|(key, _)| key).collect())
     }
 
@@ -95,8 +95,8 @@ impl Session {
             .iter()
             .filter(|entry| with_dirty || !entry.dirty)
             .filter_map(|entry| {
-                let dialect = self.selector.select(entry).ok()?;
-                Some(ShardKey { blob: entry.blob, dialect, fingerprint: self.fingerprints[&dialect] })
+                let dialect = self.facts.selector.select(entry).ok()?;
+                Some(ShardKey { blob: entry.blob, dialect, fingerprint: self.facts.fingerprints[&dialect] })
             })
             .collect();
         keys.into_iter().collect()
@@ -107,14 +107,14 @@ impl Session {
     /// # Errors
     /// `NotARepository`; `UnknownRevision` before the first commit.
     pub fn line(&self, max: usize) -> Result<(Vec<String>, Option<String>)> {
-        if !self.repo.has_git() {
+        if !self.facts.repo.has_git() {
             return Err(Error::new(
                 ErrorKind::NotARepository,
-                format!("`{}` is not a git repository", self.repo.name()),
+                format!("`{}` is not a git repository", self.facts.repo.name()),
             )
             .hint("maps are published by commit: run this in a git repository"));
         }
-        let head = history::resolve(&self.repo, "HEAD")?;
-        Ok((line::first_parents(&self.repo, &head, max)?, line::branch(&self.repo)?))
+        let head = history::resolve(&self.facts.repo, "HEAD")?;
+        Ok((line::first_parents(&self.facts.repo, &head, max)?, line::branch(&self.facts.repo)?))
     }
 }

@@ -60,19 +60,19 @@ impl Session {
     /// process that has just started says what one says that saw the file break.
     pub(super) fn committed_facts(&self, commit: Option<&str>, path: &RepoPath) -> Result<Option<Arc<FileFacts>>> {
         let Some(commit) = commit else { return Ok(None) };
-        let Some(entry) = Snapshot::entry_at(&self.repo, commit, path)? else { return Ok(None) };
-        let Ok(dialect) = self.selector.select(&entry) else { return Ok(None) };
-        let key = ShardKey { blob: entry.blob, dialect, fingerprint: self.fingerprints[&dialect] };
-        if let Some(facts) = self.store.get_many(&[key]).pop().flatten() {
+        let Some(entry) = Snapshot::entry_at(&self.facts.repo, commit, path)? else { return Ok(None) };
+        let Ok(dialect) = self.facts.selector.select(&entry) else { return Ok(None) };
+        let key = ShardKey { blob: entry.blob, dialect, fingerprint: self.facts.fingerprints[&dialect] };
+        if let Some(facts) = self.facts.store.get_many(&[key]).pop().flatten() {
             return Ok(Some(facts));
         }
         // What is not among git's objects (a partial clone) is not known.
-        let Ok(bytes) = Reader::new(&self.repo).object(&entry.blob) else { return Ok(None) };
-        if bytes.len() as u64 > self.selector.max_file_bytes || screen::screen(&bytes).is_some() {
+        let Ok(bytes) = Reader::new(&self.facts.repo).object(&entry.blob) else { return Ok(None) };
+        if bytes.len() as u64 > self.facts.selector.max_file_bytes || screen::screen(&bytes).is_some() {
             return Ok(None);
         }
-        let facts = Arc::new(extract_with(dialect, &bytes, &self.redactor));
-        self.store.put_many(vec![(key, Arc::clone(&facts))])?;
+        let facts = Arc::new(extract_with(dialect, &bytes, &self.facts.redactor));
+        self.facts.store.put_many(vec![(key, Arc::clone(&facts))])?;
         Ok(Some(facts))
     }
 
@@ -94,12 +94,12 @@ impl Session {
 
     /// The folder of the store.
     pub fn store_dir(&self) -> &Path {
-        self.store.dir()
+        self.facts.store.dir()
     }
 
     /// Names the extractors: equal for processes whose shards are each other's.
     pub fn extractors(&self) -> Digest {
-        let fingerprints: Vec<u8> = self.fingerprints.values().flat_map(|fingerprint| fingerprint.0.0).collect();
+        let fingerprints: Vec<u8> = self.facts.fingerprints.values().flat_map(|fingerprint| fingerprint.0.0).collect();
         Digest::of(&fingerprints)
     }
 
@@ -111,30 +111,30 @@ impl Session {
     /// # Errors
     /// `Git` when references or the worktree cannot be read, `Store` when a pack cannot be written.
     pub fn sweep(&self, max_bytes: Option<u64>, is_dry: bool) -> Result<Swept> {
-        let is_private = |path: &str| self.selector.is_private(path);
+        let is_private = |path: &str| self.facts.selector.is_private(path);
         let options = SnapshotOptions { jobs: self.jobs, is_private: &is_private };
         let mut blobs: HashSet<(BlobId, Dialect)> = HashSet::new();
-        live::files(&self.repo, &options, &mut |name: &str, blob: BlobId| {
+        live::files(&self.facts.repo, &options, &mut |name: &str, blob: BlobId| {
             blobs.extend(Dialect::of_file_name(name).map(|dialect| (blob, dialect)));
         })?;
         let needed: HashSet<ShardName> = blobs
             .into_iter()
             .filter_map(|(blob, dialect)| {
-                let fingerprint = *self.fingerprints.get(&dialect)?;
+                let fingerprint = *self.facts.fingerprints.get(&dialect)?;
                 Some(ShardName::of(&ShardKey { blob, dialect, fingerprint }))
             })
             .collect();
         let options = SweepOptions { max_bytes, now: SystemTime::now(), is_dry };
-        self.store.sweep(&|shard| needed.contains(shard), &options)
+        self.facts.store.sweep(&|shard| needed.contains(shard), &options)
     }
 
     /// Reads the whole store and says which files are not whole.
     pub fn check_store(&self) -> Checked {
-        self.store.check()
+        self.facts.store.check()
     }
 
     /// Removes damaged files; gives how many. What they held is extracted again when it is needed.
     pub fn remove_damaged(&self, damaged: &[Damaged]) -> usize {
-        self.store.remove_damaged(damaged)
+        self.facts.store.remove_damaged(damaged)
     }
 }
