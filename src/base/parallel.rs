@@ -12,7 +12,10 @@ pub fn each<S, R: Send>(
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> R + Sync,
 ) -> Vec<R> {
-    let jobs = jobs.clamp(1, n.max(1));
+    if n == 0 {
+        return Vec::new();
+    }
+    let jobs = jobs.clamp(1, n);
     if jobs == 1 {
         let mut state = state();
         return (0..n).map(|at| work(&mut state, at)).collect();

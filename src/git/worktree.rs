@@ -208,25 +208,37 @@ fn hash_all(
     cache: &StatCache,
 ) -> Vec<Option<Entry>> {
     let kind = git.to_thread_local().object_hash();
-    let reader = || Reader::of(git.to_thread_local(), root);
-    each(unhashed.len(), options.jobs, reader, |reader, at| {
-        let file = &unhashed[at];
-        let fallback = file.tracked.unwrap_or_else(|| blob::null(kind));
+    let fallback = |file: &Unhashed<'_>| file.tracked.unwrap_or_else(|| blob::null(kind));
+    // What needs no reading; the rest is worth threads.
+    let told = |file: &Unhashed<'_>| {
         let is_link = file.kind == EntryKind::Symlink;
-        let (blob, trouble) = if !is_link && (options.is_private)(&file.path.to_str_lossy()) {
-            (fallback, Some(Trouble::Private))
+        if !is_link && (options.is_private)(&file.path.to_str_lossy()) {
+            Some((fallback(file), Some(Trouble::Private)))
         } else if let Some(known) = cache.get(file.path, &file.stat) {
-            (known, None)
+            Some((known, None))
         } else if file.len_bytes > MAX_HASHED_BYTES {
-            (fallback, Some(Trouble::TooLarge))
+            Some((fallback(file), Some(Trouble::TooLarge)))
         } else {
-            match reader.hash(file.path, is_link) {
-                Ok(hashed) => (hashed.blob, hashed.trouble),
-                Err(_) => (fallback, Some(Trouble::Unreadable)),
-            }
-        };
+            None
+        }
+    };
+    let told: Vec<_> = unhashed.iter().map(told).collect();
+    let unread: Vec<&Unhashed<'_>> =
+        unhashed.iter().zip(&told).filter(|(_, told)| told.is_none()).map(|(f, _)| f).collect();
+    let reader = || Reader::of(git.to_thread_local(), root);
+    let read = each(unread.len(), options.jobs, reader, |reader, at| {
+        let file = unread[at];
+        match reader.hash(file.path, file.kind == EntryKind::Symlink) {
+            Ok(hashed) => (hashed.blob, hashed.trouble),
+            Err(_) => (fallback(file), Some(Trouble::Unreadable)),
+        }
+    });
+    let mut read = read.into_iter();
+    let named = unhashed.iter().zip(told).map(|(file, told)| {
+        let (blob, trouble) = told.or_else(|| read.next())?;
         entry(file.path, file.kind, blob, Some(file.len_bytes), Place::Worktree, trouble)
-    })
+    });
+    named.collect()
 }
 
 /// Marks what HEAD's tree does not hold as it is; gives the paths that only HEAD's tree holds.
