@@ -12,7 +12,7 @@ mod upkeep;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::atlas::{Atlas, Header};
 use crate::base::dialect::Dialect;
@@ -57,6 +57,9 @@ pub struct Session {
     select: SelectOptions,
     scip: Vec<PathBuf>,
     jobs: usize,
+    /// The threads that link edits, made for the first one. What is done at leisure has its own, so
+    /// that no edit waits for it.
+    threads: OnceLock<Option<rayon::ThreadPool>>,
     state: Mutex<State>,
     /// What was indexed when a question could not wait, for reading its files.
     stale: Mutex<Option<(Snapshot, Arc<Atlas>)>>,
@@ -69,6 +72,8 @@ pub struct Session {
 struct State {
     stats: StatCache,
     stats_saved: Vec<u8>,
+    /// Whether an answer was given before the stats were written down.
+    owes_stats: bool,
     memory: Memory,
     /// The atlas of the worktree, with the snapshot it was made from.
     fresh: Option<(Snapshot, Arc<Atlas>)>,
@@ -147,6 +152,7 @@ impl Session {
             select: options.select.clone(),
             scip: options.scip.clone(),
             jobs,
+            threads: OnceLock::new(),
             state: Mutex::default(),
             stale: Mutex::default(),
             log: Mutex::default(),
@@ -252,7 +258,7 @@ impl Session {
             .map(|(last, atlas)| self.builder().rebuild((last, &atlas.view), &snapshot, &mut state.memory));
         state.fresh = last;
         if let Some((view, false)) = rebuilt.transpose()?.flatten() {
-            self.save_stats(state);
+            state.owes_stats = true;
             return Ok((snapshot, view, false));
         }
         let (snapshot, built) = self.build_from(state, Missing::Extract, Some(snapshot))?;
@@ -332,10 +338,14 @@ impl Session {
     fn relinked(&self, state: &mut State, snapshot: &Snapshot, view: View) -> Arc<Atlas> {
         let view = Arc::new(view);
         let before = state.linked.take();
-        let linked = self.on_threads(|| match before {
+        let link = || match before {
             Some(before) => before.next(Arc::clone(&view)),
             None => Linked::new(Arc::clone(&view)),
-        });
+        };
+        let linked = match self.threads.get_or_init(|| self.pool()) {
+            Some(threads) => threads.install(link),
+            None => link(),
+        };
         let graph = Arc::clone(&linked.graph);
         state.linked = Some(linked);
         Arc::new(Atlas { view, graph: graph.into(), header: self.header(snapshot) })
@@ -347,16 +357,29 @@ impl Session {
     }
 
     fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        match rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build() {
-            Ok(pool) => pool.install(work),
-            Err(_) => work(),
+        match self.pool() {
+            Some(threads) => threads.install(work),
+            None => work(),
         }
+    }
+
+    fn pool(&self) -> Option<rayon::ThreadPool> {
+        rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build().ok()
     }
 
     /// Where ids of hashed files are remembered for the next process, one file a worktree.
     fn stat_file(&self) -> PathBuf {
         let root = Digest::of(self.facts.repo.root().as_os_str().as_encoded_bytes());
         self.facts.store.dir().join("stat").join(format!("{:016x}", root.short()))
+    }
+
+    /// Writes the stat cache down where an answer did not wait for it: a file that replaces another
+    /// is flushed by some file systems (ext4, some milliseconds).
+    fn save_owed_stats(&self) {
+        let mut state = self.state();
+        if std::mem::take(&mut state.owes_stats) {
+            self.save_stats(&mut state);
+        }
     }
 
     /// Writes the stat cache down when it has changed. Failing to costs time only.

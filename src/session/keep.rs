@@ -63,11 +63,12 @@ impl Session {
     }
 }
 
-/// A process that ends keeps what it linked, after its answer.
+/// A process that ends keeps what it linked and hashed, after its answer.
 impl Drop for Session {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             self.keep_all();
+            self.save_owed_stats();
         }
     }
 }

@@ -71,6 +71,7 @@ impl AtlasSource for Session {
     /// the first answer, and next to nothing where all is done.
     fn prepare(&self) {
         self.keep_all();
+        self.save_owed_stats();
         let view = {
             let state = self.state();
             match (&state.fresh, &state.linked) {
