@@ -381,4 +381,27 @@ fn a_changed_signature_is_a_matter_of_those_who_look_at_it() {
     ];
     assert_eq!(n_linked_for(&python, ("m.py", &python[0].1.replace("f(a)", "f(a, more=None)"))), 2);
     assert_eq!(n_linked_for(&python, ("m.py", &python[0].1.replace("go(self, n)", "go(self, n, *rest)"))), 2);
+    assert_eq!(n_linked_for(&python, ("m.py", &python[0].1.replace("b: int", "b: str"))), 3);
+    let typescript = [
+        (
+            "m.ts",
+            "export function f(a: number) { return a; }\nexport function g(b: string): string { return b; }\nexport class C {\n  go(n: number) { return n; }\n}\n",
+        ),
+        ("f.ts", "import { f } from \"./m\";\nf(1);\n"),
+        ("g.ts", "import { g } from \"./m\";\ng(\"x\").trim();\n"),
+        ("c.ts", "import { C } from \"./m\";\nnew C().go(3);\n"),
+    ];
+    let go = typescript[0].1.replace("n: number)", "n: number, more = 1)");
+    assert_eq!(n_linked_for(&typescript, ("m.ts", &go)), 2);
+    let java = [
+        (
+            "p/M.java",
+            "package p;\npublic class M {\n  public static int f(int a) { return a; }\n  public static int f(String a) { return 1; }\n  public static M g(M m) { return m; }\n  public int go() { return 1; }\n}\n",
+        ),
+        ("p/F.java", "package p;\nclass F { int a = M.f(1); }\n"),
+        ("p/G.java", "package p;\nclass G { M m = M.g(null); }\n"),
+        ("p/Go.java", "package p;\nclass Go { int n(M m) { return m.go(); } }\n"),
+    ];
+    assert_eq!(n_linked_for(&java, ("p/M.java", &java[0].1.replace("g(M m)", "g(M m, int anew)"))), 2);
+    assert_eq!(n_linked_for(&java, ("p/M.java", &java[0].1.replace("f(String a)", "f(String a, int anew)"))), 2);
 }
