@@ -132,6 +132,10 @@ def test_a(): pass
         assert_eq!(selected(&answer(&told)), ["src/a.py", "src/b.py"]);
         let below = told.replace("addopts", "testpaths = tests\naddopts");
         check(&below, &["pytest tests/test_a.py::test_a"]);
+        let tox = "//- tox.ini\n[testenv]\ncommands = pytest --doctest-modules src tests\n";
+        let commanded = format!("{tox}{DOCTESTS}");
+        check(&commanded, &["pytest src/a.py", "pytest src/b.py", "pytest tests/test_a.py::test_a"]);
+        assert_eq!(selected(&answer(&commanded)), ["src/a.py", "src/b.py"]);
     }
 
     #[test]

@@ -109,7 +109,12 @@ pub fn fetch(context: &Context, session: &Session, remote: &RemoteArgs, revision
 }
 
 fn said(pulled: &Pulled) -> String {
-    let Some(commit) = &pulled.commit else { return "nothing to fetch\n".to_owned() };
+    let Some(commit) = &pulled.commit else {
+        return match pulled.warnings.last() {
+            Some(warning) => format!("nothing fetched: {}\n", sanitize::line(warning, 400)),
+            None => "nothing to fetch\n".to_owned(),
+        };
+    };
     let namespace = pulled.namespace.as_ref().map_or("", |namespace| namespace.as_str());
     let behind = match pulled.n_behind {
         Some(0) => String::new(),

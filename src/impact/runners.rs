@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::path::RepoPath;
 use crate::impact::answer::{Answer, Mode, SelectedTest};
 use crate::impact::jvm;
-use crate::lang::testing::Runner;
+use crate::lang::testing::{DOCTEST_OPTION, Runner};
 
 /// A form in which runners take tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +172,9 @@ pub(super) fn pytest(answer: &Answer) -> Vec<String> {
             }
         })
         .collect();
-    lines.into_iter().collect()
+    // A module stands for the examples of its docstrings, which pytest runs only where it is told to.
+    let has_doctests = answer.tests.iter().any(|t| RunnerFormat::Pytest.runs(t) && t.id == t.file.as_str());
+    has_doctests.then(|| DOCTEST_OPTION.to_string()).into_iter().chain(lines).collect()
 }
 
 /// The class and method of a test of Python, `TestX::test_y`; `None` for one that is a function.

@@ -6,6 +6,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::base::dialect::{Dialect, LanguageName};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::git::snapshot::{Entry, EntryKind, Trouble};
+use crate::lang::testing::is_workflow;
 use crate::view::SkipReason;
 
 /// Sources beyond this are not parsed (PRODUCT.md §10): 1 MB.
@@ -174,6 +175,11 @@ pub fn is_configuration(path: &str) -> bool {
         "pytest.ini",
         ".pytest.ini",
         "tox.ini",
+        "noxfile.py",
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        "justfile",
         "pom.xml",
         "build.gradle",
         "build.gradle.kts",
@@ -188,7 +194,11 @@ pub fn is_configuration(path: &str) -> bool {
     let is_compiler = name.ends_with(".json")
         && ["tsconfig", "jsconfig"].iter().any(|word| name.contains(word) || folder.contains(word));
     let is_service = folder.ends_with("META-INF/services");
-    is_service || NAMES.contains(&name) || STEMS.iter().any(|stem| name.starts_with(stem)) || is_compiler
+    is_service
+        || is_workflow(path)
+        || NAMES.contains(&name)
+        || STEMS.iter().any(|stem| name.starts_with(stem))
+        || is_compiler
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Python: `.py` and `.pyi`.
 
+pub mod doctests;
 pub mod naming;
 pub mod syntax;
 pub mod tests;

@@ -9,6 +9,7 @@ use crate::base::dialect::Dialect;
 use crate::base::path::RepoPath;
 use crate::facts::model::*;
 use crate::facts::table::Id;
+use crate::lang::python::doctests::{Commands, OPTION};
 use crate::lang::testing::{
     ClassMethods, FileTests, Runner, TestClass, TestItem, decorator_names, imported_modules, is_test_case, members,
 };
@@ -17,6 +18,7 @@ use crate::lang::testing::{
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
     folders: BTreeMap<RepoPath, Rules>,
+    doctests: Commands,
 }
 
 /// The naming rules of one pytest configuration.
@@ -48,7 +50,8 @@ impl Setup {
     /// Reads `pytest.ini`, `tox.ini`, `setup.cfg` and `pyproject.toml` wherever they stand.
     pub fn read(config: &BTreeMap<RepoPath, Arc<[u8]>>) -> Self {
         let folders = pytest_options(config);
-        Setup { folders: folders.into_iter().map(|(folder, found)| (folder.clone(), rules(&found, &folder))).collect() }
+        let folders = folders.into_iter().map(|(folder, found)| (folder.clone(), rules(&found, &folder)));
+        Setup { folders: folders.collect(), doctests: Commands::read(config) }
     }
 
     fn rules(&self, path: &RepoPath) -> Rules {
@@ -96,7 +99,7 @@ fn rules(options: &BTreeMap<String, Vec<String>>, folder: &RepoPath) -> Rules {
         rules.functions = functions.clone();
     }
     let words = options.get("addopts");
-    rules.has_doctests = words.is_some_and(|words| words.iter().any(|word| word == "--doctest-modules"));
+    rules.has_doctests = words.is_some_and(|words| words.iter().any(|word| word == OPTION));
     // Globs of folders are left to stand for everywhere.
     let paths: Option<Vec<RepoPath>> =
         options.get("testpaths").into_iter().flatten().map(|path| folder.join(path.trim_end_matches('/'))).collect();
@@ -175,7 +178,7 @@ pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &Setup, is_declared:
     // unittest's discovery pattern is `test*.py`; Django's as well.
     let is_unittest_file = name.starts_with("test");
     if !is_pytest_file && !is_unittest_file {
-        return doctests(path, facts, &rules);
+        return doctests(path, facts, &rules, setup.doctests.run(path));
     }
     let mut tests = FileTests {
         runner: Runner::Pytest,
@@ -210,12 +213,12 @@ pub fn recognize(path: &RepoPath, facts: &FileFacts, setup: &Setup, is_declared:
     Some(tests)
 }
 
-/// A module whose docstrings hold examples, where pytest is told to run them: one test, for which
-/// its path stands.
-fn doctests(path: &RepoPath, facts: &FileFacts, rules: &Rules) -> Option<FileTests> {
+/// A module whose docstrings hold examples, where pytest is told to run them, by its configuration
+/// or a command: one test, for which its path stands.
+fn doctests(path: &RepoPath, facts: &FileFacts, rules: &Rules, is_commanded: bool) -> Option<FileTests> {
     let is_below = rules.paths.is_empty() || rules.paths.iter().any(|folder| path.is_within(folder));
     let has_examples = facts.symbols.iter().any(|symbol| symbol.flags.has(SymbolFlags::DOCTEST));
-    (rules.has_doctests && is_below && has_examples).then(|| FileTests {
+    (has_examples && (is_commanded || rules.has_doctests && is_below)).then(|| FileTests {
         runner: Runner::Pytest,
         items: vec![TestItem { name: String::new(), symbol: Some(SymbolId::new(0)), class: None, block: None }],
         classes: Vec::new(),
