@@ -10,7 +10,7 @@ use globset::{Glob, GlobMatcher};
 use crate::base::dialect::{Dialect, LanguageName};
 use crate::base::path::RepoPath;
 use crate::facts::model::*;
-pub use crate::lang::python::doctests::{OPTION as DOCTEST_OPTION, is_workflow};
+pub use crate::lang::python::tests::doctests::{OPTION as DOCTEST_OPTION, is_workflow};
 use crate::lang::{java, python, typescript};
 
 /// Who runs a test.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::atlas::Atlas;
 use crate::base::error::Result;
 use crate::graph::edge::Edge;
 use crate::tools::implicit;
@@ -74,28 +75,9 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
 
     let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     listing::put_target(&mut answer, view, &target);
-    let mut verdict = Verdict::default();
-    let noun = noun_of(&target);
-    verdict.cause(open.len(), "unproved_references", || {
-        format!("{} may mean {noun}", show::count(open.len(), "unproved reference"))
-    });
     let weak = listing::weak_beside(view, &walked.weak, &open, given, listing::End::Source);
-    verdict
-        .cause(weak.len(), "candidates", || format!("{} may mean {noun}", show::count(weak.len(), "candidate edge")));
-    let n_implicit = targets.iter().filter(|at| implicit::is_called_by_language(view, **at)).count();
-    verdict.cause(n_implicit, "implicit_calls", || format!("the language itself may call {noun}, unwritten"));
-    let n_outside = targets.iter().filter(|at| implicit::is_called_outside(view, graph, **at)).count();
-    verdict.cause(n_outside, "outside_bases", || {
-        format!("code outside of the repository may call {noun}, as what it knows")
-    });
-    let tied: BTreeSet<SymbolRef> =
-        targets.iter().flat_map(|at| links::called_as(view, graph, *at)).map(|(at, _)| at).collect();
-    let shaped = shapes::uses_by_shape(view, graph, &targets, |at| tied.contains(&at));
-    let shaped: Vec<&Edge> = shaped.iter().filter(|edge| listing::fits(view, edge.from, given)).collect();
-    verdict.cause(shaped.len(), "structural_types", || {
-        format!("{} of a member of that name in a type of that shape may mean {noun}", show::count(shaped.len(), "use"))
-    });
-    verdict.unseen(view, view.file(targets[0].file).dialect.language());
+    let (verdict, shaped) = verdict_of_uses(&atlas, &targets, noun_of(&target), (open.len(), weak.len()), given);
+    let shaped: Vec<&Edge> = shaped.iter().collect();
     verdict.put(&mut answer);
     let explainer = Explainer::asked(given, &atlas);
     let page = listing::page(given, walked.found.len())?;
@@ -123,7 +105,41 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     Ok(answer)
 }
 
-fn noun_of(target: &Target) -> &'static str {
+/// Whether what is known of the uses of some symbols is all there is, and if not, why; with the uses
+/// by which types of their shape may mean them. `n_open`, `n_weak`: the unproved references and
+/// candidates that may mean `noun`.
+pub fn verdict_of_uses(
+    atlas: &Atlas,
+    targets: &[SymbolRef],
+    noun: &str,
+    (n_open, n_weak): (usize, usize),
+    given: &Given,
+) -> (Verdict, Vec<Edge>) {
+    let (view, graph) = (&*atlas.view, &*atlas.graph);
+    let mut verdict = Verdict::default();
+    verdict.cause(n_open, "unproved_references", || {
+        format!("{} may mean {noun}", show::count(n_open, "unproved reference"))
+    });
+    verdict.cause(n_weak, "candidates", || format!("{} may mean {noun}", show::count(n_weak, "candidate edge")));
+    let n_implicit = targets.iter().filter(|at| implicit::is_called_by_language(view, **at)).count();
+    verdict.cause(n_implicit, "implicit_calls", || format!("the language itself may call {noun}, unwritten"));
+    let n_outside = targets.iter().filter(|at| implicit::is_called_outside(view, graph, **at)).count();
+    verdict.cause(n_outside, "outside_bases", || {
+        format!("code outside of the repository may call {noun}, as what it knows")
+    });
+    let tied: BTreeSet<SymbolRef> =
+        targets.iter().flat_map(|at| links::called_as(view, graph, *at)).map(|(at, _)| at).collect();
+    let mut shaped = shapes::uses_by_shape(view, graph, targets, |at| tied.contains(&at));
+    shaped.retain(|edge| listing::fits(view, edge.from, given));
+    verdict.cause(shaped.len(), "structural_types", || {
+        format!("{} of a member of that name in a type of that shape may mean {noun}", show::count(shaped.len(), "use"))
+    });
+    verdict.unseen(view, view.file(targets[0].file).dialect.language());
+    (verdict, shaped)
+}
+
+/// How a target is spoken of.
+pub fn noun_of(target: &Target) -> &'static str {
     match target {
         Target::File(_) => "something in it",
         Target::Symbols(_) => "it",

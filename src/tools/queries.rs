@@ -9,13 +9,12 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind};
 use crate::report::{json, sanitize};
-use crate::tools::links::{self, SameName, Walk};
+use crate::tools::links::{self, Walk};
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::target::{self, Target};
 use crate::tools::tool::{Answer, Desk, Form, Tool};
-use crate::tools::verdict::Verdict;
 use crate::tools::why::{self, Explainer};
-use crate::tools::{get_symbol, listing, retained, show};
+use crate::tools::{callers, get_symbol, listing, retained, show};
 use crate::view::{FileIdx, SymbolRef};
 
 const TARGET: Param =
@@ -155,17 +154,11 @@ fn run_refs(desk: &Desk, given: &Given) -> Result<Answer> {
     let (edges, weak): (Vec<&Edge>, Vec<&Edge>) = edges.into_iter().partition(|edge| edge.confidence.as_f64() >= floor);
     let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     listing::put_target(&mut answer, view, &target);
-    let same = match &target {
-        Target::Symbols(_) => links::unproved_named(view, &atlas.graph, &symbols),
-        Target::File(_) => SameName::default(),
-    };
+    let same = links::unproved_named(view, &atlas.graph, &symbols);
     let open: Vec<_> = same.open.iter().filter(|unproved| listing::fits(view, unproved.from, given)).collect();
-    let mut verdict = Verdict::default();
-    verdict.cause(open.len(), "unproved_references", || {
-        format!("{} may mean it", show::count(open.len(), "unproved reference"))
-    });
-    verdict.cause(weak.len(), "candidates", || format!("{} may mean it", show::count(weak.len(), "candidate edge")));
-    verdict.unseen(view, view.file(symbols[0].file).dialect.language());
+    let counts = (open.len(), weak.len());
+    let (verdict, shaped) = callers::verdict_of_uses(&atlas, &symbols, callers::noun_of(&target), counts, given);
+    let shaped: Vec<&Edge> = shaped.iter().collect();
     verdict.put(&mut answer);
     let explainer = Explainer::asked(given, &atlas);
     let page = listing::page(given, edges.len())?;
@@ -184,6 +177,7 @@ fn run_refs(desk: &Desk, given: &Given) -> Result<Answer> {
     listing::put_next(&mut answer, page, edges.len());
     listing::put_filtered(&mut answer, n_left_out);
     listing::put_open(&mut answer, view, &open, &weak);
+    listing::put_shaped(&mut answer, view, &shaped);
     Ok(answer)
 }
 

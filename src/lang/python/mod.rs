@@ -1,6 +1,5 @@
 //! Python: `.py` and `.pyi`.
 
-pub mod doctests;
 pub mod naming;
 pub mod syntax;
 pub mod tests;

@@ -1,5 +1,7 @@
 //! Which functions and classes pytest and unittest would run, and how pytest is set up.
 
+pub mod doctests;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,7 +11,7 @@ use crate::base::dialect::Dialect;
 use crate::base::path::RepoPath;
 use crate::facts::model::*;
 use crate::facts::table::Id;
-use crate::lang::python::doctests::{Commands, OPTION};
+use crate::lang::python::tests::doctests::{Commands, OPTION};
 use crate::lang::testing::{
     ClassMethods, FileTests, Runner, TestClass, TestItem, decorator_names, imported_modules, is_test_case, members,
 };
