@@ -450,3 +450,31 @@ class OwnTest {
     check(java, &both);
     check(&java.replace("make(App.class)", "make(1)"), &both[1..]);
 }
+
+#[test]
+fn an_instance_of_a_subscripted_class_is_made_at_import() {
+    let source = "
+//- app.py
+from kinds import Attribute
+class App:
+    testing = Attribute[bool]('testing')
+def other():
+    return 1
+//- kinds.py
+import typing as t
+T = t.TypeVar('T')
+class Attribute(t.Generic[T]):
+    def __init__(self, name):
+-|        self.name = name
++|        self.name = name + ''
+//- tests/test_app.py
+from app import App
+def test_app():
+    assert App.testing
+//- tests/test_other.py
+from app import other
+def test_other():
+    assert other()
+";
+    check(source, &["tests/test_app.py::test_app", "tests/test_other.py::test_other"]);
+}

@@ -80,6 +80,15 @@ pub fn is_argument(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) ->
     })
 }
 
+/// Whether a line of `owner`'s code calls a subscript of what is named: `Kind[int]("x")` makes an
+/// instance, though what is called has no name of its own.
+pub fn calls_subscript(facts: &FileFacts, owner: SymbolId, line: u32, name: &str) -> bool {
+    mentions(facts, owner, line, name).any(|row| {
+        let callee = facts.operand(row.expr, 0).filter(|_| facts.expr(row.expr).kind == ExprKind::Call);
+        callee.is_some_and(|callee| facts.expr(callee).kind == ExprKind::Index)
+    })
+}
+
 /// The last names in an owner's code.
 pub fn names(facts: &FileFacts, owner: SymbolId) -> impl Iterator<Item = &str> {
     facts.refs.iter().filter(move |row| row.owner == owner).map(|row| last_name(facts, row.expr))

@@ -241,6 +241,7 @@ impl Steps<'_> {
         let is_run = edge.kind == EdgeKind::References
             && !owner.kind.is_function()
             && (access::is_accessor(to, edge.to.symbol)
+                || access::calls_subscript(facts, edge.from.symbol, edge.line, self.called_name(edge.to))
                 || (matches!(to.symbol(edge.to.symbol).kind, SymbolKind::Variable | SymbolKind::Field)
                     && code::initializer_runs(to, edge.to.symbol)
                     && handing::stored_at(facts, edge.line, name).is_none()
@@ -254,6 +255,13 @@ impl Steps<'_> {
                 push(self.space.symbol(SymbolRef { file: edge.from.file, symbol: user }));
             }
         }
+    }
+
+    /// The name that a call of a symbol says: a class's for its constructor.
+    fn called_name(&self, at: SymbolRef) -> &str {
+        let facts = self.view.facts(at.file);
+        let class = facts.symbol(at.symbol).parent.filter(|_| is_constructor(facts, at.symbol));
+        facts.name(facts.symbol(class.unwrap_or(at.symbol)).name)
     }
 
     /// A function is given back by the one around it: it runs where the result is called. What
