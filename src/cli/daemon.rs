@@ -149,6 +149,7 @@ impl Attached {
             return Ok(Arc::clone(desk));
         }
         let session = Arc::new(self.context.session_at(&self.dir)?);
+        session.keep_tokens();
         let options = self.context.config_at(session.repo().root())?.tools();
         let _ = self.opened.set(Arc::clone(&session));
         let desk = Arc::new(Desk::new(session, options));
@@ -317,6 +318,7 @@ fn serve(context: &Context, idle: Duration) -> Result<u8> {
         // The name first: a change of the configuration in between is seen at the next question.
         let config = config_name(&context, &root)?;
         let session = context.session_at(&root)?;
+        session.keep_tokens();
         let options = context.config_at(&root)?.tools();
         Ok((Desk::new(Arc::new(session), options), config))
     };

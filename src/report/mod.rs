@@ -2,6 +2,7 @@
 
 pub mod json;
 pub mod pack;
+mod pieces;
 pub mod sanitize;
 pub mod text;
 pub mod tokens;

@@ -51,8 +51,15 @@ impl Headline {
 
     /// The tokens to set aside for the header line under a budget.
     pub fn reserve(&self, budget: usize) -> usize {
-        tokens::count(&(self.line(budget, budget) + "\n")) + 1
+        count_line(&self.line(budget, budget)) + 1
     }
+}
+
+/// A text with how many tokens it has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Composed {
+    pub text: String,
+    pub n_tokens: usize,
 }
 
 /// Puts the header line above `body` (lines without line ends) and keeps within `budget`.
@@ -60,15 +67,15 @@ impl Headline {
 /// Lines that do not fit are left out from the end, and a last line says how many. Blank body
 /// lines are dropped. The number in the header is the exact count of the whole text, which ends
 /// with a line end.
-pub fn compose(headline: &Headline, body: &[String], budget: usize) -> String {
+pub fn compose(headline: &Headline, body: &[String], budget: usize) -> Composed {
     let mut lines: Vec<&str> = body.iter().map(String::as_str).filter(|l| !l.trim().is_empty()).collect();
     // Exact: no token reaches over the end of a line that is not blank.
     let costs: Vec<usize> = lines.iter().map(|l| count_line(l)).collect();
-    let room = budget.saturating_sub(headline.reserve(budget));
-    let total: usize = costs.iter().sum();
+    let reserve = headline.reserve(budget);
+    let room = budget.saturating_sub(reserve);
     let mut notice = String::new();
-    if total > room {
-        // The real cost is at most the sum of the parts; the notice line takes up to 24 tokens.
+    if costs.iter().sum::<usize>() > room {
+        // The notice line takes up to 24 tokens.
         let mut left = room.saturating_sub(24);
         let mut n_kept = 0;
         for cost in &costs {
@@ -82,33 +89,36 @@ pub fn compose(headline: &Headline, body: &[String], budget: usize) -> String {
         lines.truncate(n_kept);
     }
     loop {
-        let mut text = lines.join("\n");
-        if !text.is_empty() {
+        let mut text = String::new();
+        for line in &lines {
+            text.push_str(line);
             text.push('\n');
         }
+        let mut n_body: usize = costs[..lines.len()].iter().sum();
         if !notice.is_empty() && tokens::count(&notice) + 1 < room {
             text.push_str(&notice);
             text.push('\n');
+            n_body += count_line(&notice);
         }
-        let n_body = tokens::count(&text);
-        let mut n_tokens = n_body + headline.reserve(budget);
+        let mut n_tokens = n_body + reserve;
         for _ in 0..4 {
-            let exact = n_body + tokens::count(&(headline.line(n_tokens, budget) + "\n"));
+            let exact = n_body + count_line(&headline.line(n_tokens, budget));
             if exact == n_tokens {
                 break;
             }
             n_tokens = exact;
         }
         let whole = format!("{}\n{text}", headline.line(n_tokens, budget));
-        if tokens::count(&whole) <= budget || lines.pop().is_none() {
-            return whole;
+        let n_tokens = tokens::count(&whole);
+        if n_tokens <= budget || lines.pop().is_none() {
+            return Composed { text: whole, n_tokens };
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Headline, Shown, compose};
+    use super::{Composed, Headline, Shown, compose};
     use crate::report::tokens;
 
     #[test]
@@ -119,8 +129,8 @@ mod tests {
             shown: Some(Shown { n: 1, total: 2, noun: "callers" }),
             shape: None,
         };
-        let text = compose(&headline, &["src/a.py:3 f calls".into()], 4000);
-        let n_tokens = tokens::count(&text);
+        let Composed { text, n_tokens } = compose(&headline, &["src/a.py:3 f calls".into()], 4000);
+        assert_eq!(n_tokens, tokens::count(&text));
         assert_eq!(
             text,
             format!("flask@2fec0b2 +3 dirty | {n_tokens}/4000 tokens | fresh | 1 of 2 callers\nsrc/a.py:3 f calls\n")
@@ -131,7 +141,7 @@ mod tests {
     fn no_budget_is_passed() {
         let body: Vec<String> = (0..400).map(|n| format!("src/folder_{n}/module.py:{n} some_function_{n}")).collect();
         for budget in [64, 65, 80, 100, 101, 500, 999, 1000, 1001, 4000] {
-            let text = compose(&Headline::default(), &body, budget);
+            let text = compose(&Headline::default(), &body, budget).text;
             assert!(tokens::count(&text) <= budget, "{budget}: {text}");
             assert!(text.contains("more lines do not fit"), "{budget}");
         }

@@ -57,7 +57,7 @@ fn kept() -> Option<&'static Vocabulary> {
 fn table() -> Option<Vec<u8>> {
     let tokenizer = tiktoken_rs::cl100k_base_singleton();
     let words: Option<Vec<Vec<u8>>> = (0..N_WORDS).map(|rank| tokenizer.decode_bytes(&[rank]).ok()).collect();
-    Some(Vocabulary::encode(&words?))
+    Vocabulary::encode(&words?)
 }
 
 #[cfg(test)]
@@ -79,16 +79,18 @@ mod tests {
         let table = table().unwrap();
         let vocabulary = Vocabulary::read(table.clone()).unwrap();
         let own = include_str!("vocabulary.rs");
-        for text in ["", " ", "\n", "a  b", "it's WE'LL 12345 x\r\n\r\n y", "\t\t\n  \n x  ", own, &own.to_uppercase()]
+        let known = ["", " ", "\n", "a  b", "it's WE'LL 12345 x\r\n\r\n y", "\t\t\n  \n x  ", own, &own.to_uppercase()];
+        // The second time they are remembered.
+        for text in known.iter().chain(&known).chain(&["ключ от größe’s 数字12 か ’été’ 한글\n", "é'S 'Ж"])
         {
             assert_eq!(vocabulary.count(text), Some(counted(text)), "{text:?}");
         }
-        assert_eq!(vocabulary.count("ключ"), None, "left to tiktoken");
+        assert_eq!(vocabulary.count("it'ſ"), None, "left to tiktoken");
+        assert_eq!(vocabulary.count("\u{1f389}"), None, "left to tiktoken");
         let mut broken = table.clone();
         broken[50] ^= 1;
         assert!(Vocabulary::read(broken).is_none() && Vocabulary::read(table[..99].to_vec()).is_none());
-        let pieces =
-            "[a-zA-Z0-9 '\\t\\n\\r_.(){}=…–,:;<>/\\\\#*-]{0,60}|( {0,5}[a-z]{1,9}\n?){0,9}|('[a-zA-Z]{1,3} ?){1,5}";
+        let pieces = "[a-zA-Z0-9éжЖ中 '\\t\\n\\r_.(){}=…–,:;<>/\\\\#*-]{0,60}|( {0,5}[a-z]{1,9}\n?){0,9}|('[a-zA-Z]{1,3} ?){1,5}";
         proptest!(ProptestConfig::with_cases(600), |(text in pieces)| {
             prop_assert_eq!(vocabulary.count(&text), Some(counted(&text)));
         });

@@ -1,67 +1,81 @@
-//! Exact token counts from a table of the vocabulary that lies sorted in one piece of memory:
-//! reading it takes a millisecond, where tiktoken builds maps of 100,000 words for 60. What the
-//! table's reader does not know (rare letters, words without end) is left to tiktoken.
+//! Exact token counts from a table of the vocabulary that lies in one piece of memory: reading it
+//! takes a millisecond, where tiktoken builds maps of 100,000 words for 60. What is not known here
+//! (rare letters, words without end) is left to tiktoken.
 
-use std::ops::Range;
+use std::collections::HashMap;
+use std::sync::Mutex;
 
 use crate::base::id::Digest;
+use crate::report::pieces;
 
-const MAGIC: &[u8] = b"RATTOK1\n";
+/// Names the layout and [`hash`].
+const MAGIC: &[u8] = b"RATTOK2\n";
 
 /// Words longer than this are left to tiktoken, which has another way for them.
 const MAX_PIECE_BYTES: usize = 400;
 
-/// Signs beyond ASCII that our own texts hold: neither letters nor digits nor space.
-const SIGNS: [char; 12] = ['…', '–', '—', '·', '’', '‘', '“', '”', '→', '•', '×', '≤'];
+/// How many bits of a slot name a word (its rank plus 1, 0 for none); the others are of its hash.
+const RANK_BITS: u32 = 17;
+
+/// Slots for each word, at least: where none fits, a look ends after two on average.
+const SLOTS_PER_WORD: usize = 2;
+
+/// How many pieces that are no words are remembered; then all are forgotten.
+const MAX_REMEMBERED: usize = 1 << 15;
 
 /// The words of a tokenizer with their ranks.
 #[derive(Debug)]
 pub struct Vocabulary {
     bytes: Vec<u8>,
     n_words: usize,
-}
-
-/// What the tokenizer's pattern tells apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
-    Letter,
-    Digit,
-    /// `\r` and `\n`, which are space too.
-    Break,
-    Space,
-    Sign,
+    n_slots: usize,
+    /// The tokens of pieces that are no words: names of code come again and again.
+    remembered: Mutex<HashMap<Box<[u8]>, usize>>,
 }
 
 impl Vocabulary {
-    /// The table of some words, each at the position that is its rank.
-    pub fn encode(words: &[Vec<u8>]) -> Vec<u8> {
-        let mut order: Vec<usize> = (0..words.len()).collect();
-        order.sort_by(|one, other| words[*one].cmp(&words[*other]));
+    /// The table of some words, each at the position that is its rank; `None` for more than it
+    /// can name.
+    pub fn encode(words: &[Vec<u8>]) -> Option<Vec<u8>> {
+        if words.len() >= 1 << RANK_BITS {
+            return None;
+        }
+        let n_slots = (words.len() * SLOTS_PER_WORD).next_power_of_two();
+        let mut slots = vec![0u32; n_slots];
+        for (rank, word) in words.iter().enumerate() {
+            let hash = hash(word);
+            let mut at = hash as usize & (n_slots - 1);
+            while slots[at] != 0 {
+                at = (at + 1) & (n_slots - 1);
+            }
+            slots[at] = mark(hash) | (rank as u32 + 1);
+        }
         let mut out = MAGIC.to_vec();
         let number = |n: usize, out: &mut Vec<u8>| out.extend_from_slice(&(n as u32).to_le_bytes());
         number(words.len(), &mut out);
         let mut end = 0;
         number(end, &mut out);
-        for at in &order {
-            end += words[*at].len();
+        for word in words {
+            end += word.len();
             number(end, &mut out);
         }
-        order.iter().for_each(|rank| number(*rank, &mut out));
-        order.iter().for_each(|at| out.extend_from_slice(&words[*at]));
+        slots.iter().for_each(|slot| number(*slot as usize, &mut out));
+        words.iter().for_each(|word| out.extend_from_slice(word));
         let digest = Digest::of(&out);
         out.extend_from_slice(&digest.0);
-        out
+        Some(out)
     }
 
     /// Takes a table; `None` when it is not whole.
     pub fn read(mut bytes: Vec<u8>) -> Option<Self> {
         let body = bytes.len().checked_sub(32)?;
-        if Digest::of(&bytes[..body]).0 != bytes[body..] || !bytes.starts_with(MAGIC) {
+        if !bytes.starts_with(MAGIC) || Digest::of(&bytes[..body]).0 != bytes[body..] {
             return None;
         }
         bytes.truncate(body);
-        let mut vocabulary = Vocabulary { bytes, n_words: 0 };
+        let mut vocabulary = Vocabulary { bytes, n_words: 0, n_slots: 0, remembered: Mutex::default() };
         vocabulary.n_words = vocabulary.number(MAGIC.len())? as usize;
+        vocabulary.n_slots = vocabulary.n_words.checked_mul(SLOTS_PER_WORD)?.checked_next_power_of_two()?;
         let last = vocabulary.number(vocabulary.starts() + vocabulary.n_words * 4)? as usize;
         (vocabulary.words() + last == vocabulary.bytes.len()).then_some(vocabulary)
     }
@@ -70,56 +84,74 @@ impl Vocabulary {
         MAGIC.len() + 4
     }
 
+    fn slots(&self) -> usize {
+        self.starts() + (self.n_words + 1) * 4
+    }
+
     fn words(&self) -> usize {
-        self.starts() + (self.n_words + 1) * 4 + self.n_words * 4
+        self.slots() + self.n_slots * 4
     }
 
     fn number(&self, at: usize) -> Option<u32> {
         Some(u32::from_le_bytes(self.bytes.get(at..at + 4)?.try_into().ok()?))
     }
 
-    fn word(&self, at: usize) -> Option<&[u8]> {
-        let range: Range<usize> =
-            self.number(self.starts() + at * 4)? as usize..self.number(self.starts() + (at + 1) * 4)? as usize;
-        self.bytes.get(self.words()..)?.get(range)
+    fn word(&self, rank: usize) -> Option<&[u8]> {
+        let start = self.number(self.starts() + rank * 4)? as usize;
+        let end = self.number(self.starts() + (rank + 1) * 4)? as usize;
+        self.bytes.get(self.words()..)?.get(start..end)
     }
 
-    /// The rank of a word. O(log n).
+    /// The rank of a word. O(its length).
     fn rank(&self, word: &[u8]) -> Option<u32> {
-        let (mut low, mut high) = (0, self.n_words);
-        while low < high {
-            let middle = (low + high) / 2;
-            match self.word(middle)?.cmp(word) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => {
-                    return self.number(self.starts() + (self.n_words + 1) * 4 + middle * 4);
-                }
+        let hash = hash(word);
+        let mut at = hash as usize & (self.n_slots - 1);
+        for _ in 0..self.n_slots {
+            let slot = self.number(self.slots() + at * 4).filter(|slot| *slot != 0)?;
+            let rank = (slot & ((1 << RANK_BITS) - 1)).checked_sub(1)?;
+            if slot & !((1 << RANK_BITS) - 1) == mark(hash) && self.word(rank as usize) == Some(word) {
+                return Some(rank);
             }
+            at = (at + 1) & (self.n_slots - 1);
         }
         None
     }
 
     /// The number of tokens of a text; `None` when it holds what is left to tiktoken.
     pub fn count(&self, text: &str) -> Option<usize> {
-        let chars: Option<Vec<(usize, Class)>> = text.char_indices().map(|(at, c)| Some((at, class(c)?))).collect();
-        let chars = chars?;
-        let offset = |at: usize| chars.get(at).map_or(text.len(), |(offset, _)| *offset);
+        if !pieces::knows(text) {
+            return None;
+        }
+        // Another question at the same time counts without memory.
+        let mut remembered = self.remembered.try_lock().ok();
         let (mut at, mut n) = (0, 0);
-        while at < chars.len() {
-            let end = piece_end(text.as_bytes(), &chars, at);
-            n += self.count_piece(&text.as_bytes()[offset(at)..offset(end)])?;
+        while at < text.len() {
+            let end = pieces::piece_end(text, at);
+            let piece = &text.as_bytes()[at..end];
+            n += match self.rank(piece) {
+                Some(_) => 1,
+                None => match remembered.as_ref().and_then(|remembered| remembered.get(piece)) {
+                    Some(known) => *known,
+                    None => {
+                        let found = self.merge(piece)?;
+                        if let Some(remembered) = &mut remembered {
+                            if remembered.len() == MAX_REMEMBERED {
+                                remembered.clear();
+                            }
+                            remembered.insert(piece.into(), found);
+                        }
+                        found
+                    }
+                },
+            };
             at = end;
         }
         Some(n)
     }
 
     /// Byte pair encoding: the pair of lowest rank is joined, the first of several, until none is
-    /// a word.
-    fn count_piece(&self, piece: &[u8]) -> Option<usize> {
-        if piece.len() <= 1 || self.rank(piece).is_some() {
-            return Some(1);
-        }
+    /// a word. Gives how many parts are left; `None` for a piece that is too long.
+    fn merge(&self, piece: &[u8]) -> Option<usize> {
         if piece.len() > MAX_PIECE_BYTES {
             return None;
         }
@@ -145,59 +177,19 @@ impl Vocabulary {
     }
 }
 
-fn class(c: char) -> Option<Class> {
-    Some(match c {
-        'a'..='z' | 'A'..='Z' => Class::Letter,
-        '0'..='9' => Class::Digit,
-        '\r' | '\n' => Class::Break,
-        ' ' | '\t' | '\u{b}' | '\u{c}' => Class::Space,
-        c if c.is_ascii() || SIGNS.contains(&c) => Class::Sign,
-        _ => return None,
-    })
+/// The bits of a hash that a slot keeps.
+fn mark(hash: u64) -> u32 {
+    ((hash >> 32) as u32) & !((1 << RANK_BITS) - 1)
 }
 
-/// Where the piece that starts at a character ends: the alternatives of `cl100k_base`'s pattern,
-/// `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`,
-/// in their order.
-fn piece_end(text: &[u8], chars: &[(usize, Class)], at: usize) -> usize {
-    let is = |at: usize, class: Class| chars.get(at).is_some_and(|(_, c)| *c == class);
-    let run = |mut at: usize, classes: &[Class]| {
-        while classes.iter().any(|class| is(at, *class)) {
-            at += 1;
-        }
-        at
-    };
-    let (offset, first) = chars[at];
-    if text[offset] == b'\'' {
-        let lower = |n: usize| text.get(offset + n).map(u8::to_ascii_lowercase);
-        match (lower(1), lower(2)) {
-            (Some(b's' | b'd' | b'm' | b't'), _) => return at + 2,
-            (Some(b'l'), Some(b'l')) | (Some(b'v' | b'r'), Some(b'e')) => return at + 3,
-            _ => {}
-        }
+/// A hash of a word; tables hang on it.
+fn hash(word: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = (word.len() as u64).wrapping_mul(FACTOR);
+    for chunk in word.chunks(8) {
+        let mut bytes = [0; 8];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash.rotate_left(23) ^ u64::from_le_bytes(bytes)).wrapping_mul(FACTOR);
     }
-    let letters = match first {
-        Class::Letter => Some(at),
-        Class::Space | Class::Sign => Some(at + 1),
-        Class::Digit | Class::Break => None,
-    };
-    if let Some(start) = letters.filter(|start| is(*start, Class::Letter)) {
-        return run(start, &[Class::Letter]);
-    }
-    if first == Class::Digit {
-        return run(at, &[Class::Digit]).min(at + 3);
-    }
-    let signs = if text[offset] == b' ' { at + 1 } else { at };
-    if is(signs, Class::Sign) {
-        return run(run(signs, &[Class::Sign]), &[Class::Break]);
-    }
-    let end = run(at, &[Class::Space, Class::Break]);
-    if end == chars.len() {
-        return end;
-    }
-    match (at..end).rev().find(|at| is(*at, Class::Break)) {
-        Some(last) => last + 1,
-        None if end > at + 1 => end - 1,
-        None => at + 1,
-    }
+    hash ^ (hash >> 29)
 }

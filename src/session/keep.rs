@@ -2,7 +2,7 @@
 //! once they are linked. And the tokenizer's table, kept beside them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use crate::atlas::Atlas;
 use crate::base::id::Digest;
@@ -87,26 +87,27 @@ fn is_linked_here(state: &State, snapshot: &Snapshot) -> bool {
 impl Session {
     /// Keeps the tokenizer's table in this session's store, for the whole process.
     pub fn keep_tokens(&self) {
-        tokens::keep_on(Box::new(TokenTable(Arc::clone(&self.facts.store))));
+        tokens::keep_on(Box::new(TokenTable(Arc::downgrade(&self.facts.store))));
     }
 }
 
-/// The tokenizer's table in a store.
-struct TokenTable(Arc<Store>);
+/// The tokenizer's table in a store, as long as that is open: a store of one process goes with it.
+struct TokenTable(Weak<Store>);
 
 impl TokenTable {
-    fn path(&self) -> PathBuf {
-        self.0.dir().join("tokens").join(format!("{}.table", tokens::TOKENIZER))
+    fn path(store: &Store) -> PathBuf {
+        store.dir().join("tokens").join(format!("{}.table", tokens::TOKENIZER))
     }
 }
 
 impl Shelf for TokenTable {
     fn get(&self) -> Option<Vec<u8>> {
-        std::fs::read(self.path()).ok()
+        std::fs::read(Self::path(&*self.0.upgrade()?)).ok()
     }
 
     fn put(&self, table: &[u8]) {
-        if let Err(error) = self.0.write(&self.path(), table) {
+        let Some(store) = self.0.upgrade() else { return };
+        if let Err(error) = store.write(&Self::path(&store), table) {
             tracing::debug!("the table of tokens is not kept: {error}");
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::atlas::Atlas;
 use crate::base::error::Result;
-use crate::report::{json, tokens};
+use crate::graph::edge::{Graph, Layer};
 use crate::tools::param::Given;
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 
@@ -33,9 +33,9 @@ pub fn ask(desk: &Desk, tool: &Tool, given: &Given) -> Result<Answer> {
     match &answer {
         Ok(answer) => {
             let n_tokens = match tool.form {
-                Form::Text => tokens::count(&answer.text()) as f64,
+                Form::Text => answer.n_tokens() as f64,
                 // Lists of tests can be long, and are not for a model to read whole.
-                Form::Data => (json::compact(&answer.json()).len() as f64 / BYTES_PER_TOKEN).round(),
+                Form::Data => (answer.compact().len() as f64 / BYTES_PER_TOKEN).round(),
             };
             sums.insert(format!("ratlas_tokens_served_total{{tool=\"{name}\"}}"), n_tokens);
             let naive = (answer.n_bytes_instead as f64 / BYTES_PER_TOKEN).round();
@@ -86,21 +86,28 @@ const FAMILIES: &[(&str, &str, &str)] = &[
     ("ratlas_freshness_timeouts_total", "counter", "Questions that could not wait for the tree of now"),
 ];
 
+/// How many edges there are of each layer that has any, by its name.
+pub fn edges_by_layer(graph: &Graph) -> BTreeMap<&'static str, usize> {
+    let mut counts = [0usize; Layer::ALL.len()];
+    graph.edges.iter().for_each(|edge| counts[edge.layer as usize] += 1);
+    Layer::ALL.iter().map(|layer| (layer.as_str(), counts[*layer as usize])).filter(|(_, n)| *n > 0).collect()
+}
+
 /// The gauges of an atlas.
 pub fn gauges(atlas: &Atlas, store_bytes: Option<u64>) -> Sums {
     let mut sums = Sums::new();
     let mut add = |name: String, n: f64| *sums.entry(name).or_default() += n;
     let view = &*atlas.view;
-    for file in &view.files {
-        let (language, status) = (file.dialect.language().as_str(), file.facts.status.as_str());
+    for (at, file) in view.indices().zip(&view.files) {
+        let (language, status) = (file.dialect.language().as_str(), view.status(at).as_str());
         add(format!("ratlas_files{{language=\"{language}\",status=\"{status}\"}}"), 1.0);
         add(format!("ratlas_parse_failures{{language=\"{language}\"}}"), f64::from(u8::from(status != "ok")));
     }
     for other in &view.others {
         add(format!("ratlas_skipped_files{{reason=\"{}\"}}", other.reason.as_str()), 1.0);
     }
-    for edge in &atlas.graph.edges {
-        add(format!("ratlas_edges{{layer=\"{}\"}}", edge.layer.as_str()), 1.0);
+    for (layer, n) in edges_by_layer(&atlas.graph) {
+        add(format!("ratlas_edges{{layer=\"{layer}\"}}"), n as f64);
     }
     let (n_edges, n_unproved) = (atlas.graph.edges.len() as f64, atlas.graph.unproved.len() as f64);
     add("ratlas_unproved_references".to_owned(), n_unproved);

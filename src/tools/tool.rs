@@ -16,10 +16,11 @@ use crate::git::log::{Log, Version};
 use crate::impact::policy;
 use crate::rank::files;
 use crate::rank::ranking::Ranking;
-use crate::report::text::{Headline, Shown};
+use crate::report::text::{Composed, Headline, Shown};
 use crate::report::{json, sanitize, text};
 use crate::tools::meter;
 use crate::tools::param::{Asker, Given, Param};
+use crate::tools::ranked::Ranked;
 use crate::view::{FileIdx, View};
 
 /// A tool: the same thing over MCP and as a command.
@@ -47,14 +48,7 @@ pub struct Desk {
     pub source: Arc<dyn AtlasSource + Send + Sync>,
     pub options: Options,
     last: Mutex<Option<Arc<Atlas>>>,
-    ranked: Mutex<Option<Ranked>>,
-}
-
-/// The ranking of the atlas that was ranked last.
-struct Ranked {
-    atlas: Arc<Atlas>,
-    min_confidence: f64,
-    ranking: Arc<Ranking>,
+    ranked: Mutex<Option<Arc<Ranked>>>,
 }
 
 /// The options of the bay, from `ratlas.toml`.
@@ -159,33 +153,20 @@ impl Desk {
         }
     }
 
-    /// What ranking needs of an atlas; kept until another is asked for, whose unchanged files
-    /// then cost nothing. A history that cannot be read ranks nothing.
-    pub fn ranking(&self, atlas: &Arc<Atlas>, options: &files::Options) -> Arc<Ranking> {
-        let mut ranked = self.ranked.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(known) = ranked.as_ref()
-            && Arc::ptr_eq(&known.atlas, atlas)
-            && known.min_confidence == options.min_confidence
-        {
-            return Arc::clone(&known.ranking);
+    /// The ranking of an atlas; kept until another is asked for, whose unchanged files then cost
+    /// nothing.
+    pub fn ranked(&self, atlas: &Arc<Atlas>, options: &files::Options) -> Arc<Ranked> {
+        let mut last = self.ranked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last.as_ref().filter(|last| last.is_of(atlas, options)) {
+            return Arc::clone(known);
         }
-        let log = self.source.log(atlas).unwrap_or_else(|error| {
-            tracing::debug!("ranked without history: {error}");
-            Arc::default()
-        });
-        let started = Instant::now();
-        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        let before = ranked.as_ref().map(|known| &*known.ranking);
-        let ranking = Arc::new(Ranking::new(&atlas.view, &atlas.graph, &log, options, jobs, before));
-        let mut sums = meter::Sums::new();
-        meter::put_duration(&mut sums, "ratlas_rank_seconds", "", started.elapsed());
-        self.source.count(&sums);
-        *ranked = Some(Ranked {
-            atlas: Arc::clone(atlas),
-            min_confidence: options.min_confidence,
-            ranking: Arc::clone(&ranking),
-        });
-        ranking
+        let ranked = Ranked::new(atlas, options, last.as_deref());
+        Arc::clone(last.insert(Arc::new(ranked)))
+    }
+
+    /// What ranking for tasks needs of an atlas.
+    pub fn ranking(&self, atlas: &Arc<Atlas>, options: &files::Options) -> Arc<Ranking> {
+        Arc::clone(self.ranked(atlas, options).ranking(&*self.source))
     }
 }
 
@@ -329,8 +310,9 @@ pub struct Answer {
     pub data: Vec<(&'static str, Value)>,
     /// Bytes of the files that the answer names: what would be read in its place.
     pub n_bytes_instead: u64,
-    /// The text form, once it was asked for.
-    rendered: OnceLock<String>,
+    /// Both forms, once they were asked for.
+    composed: OnceLock<Composed>,
+    compact: OnceLock<String>,
 }
 
 impl Answer {
@@ -354,7 +336,8 @@ impl Answer {
             lines: Vec::new(),
             data: Vec::new(),
             n_bytes_instead: 0,
-            rendered: OnceLock::new(),
+            composed: OnceLock::new(),
+            compact: OnceLock::new(),
         }
     }
 
@@ -365,12 +348,13 @@ impl Answer {
 
     /// Adds a line of text, already sanitized.
     pub fn line(&mut self, line: impl Into<String>) {
-        self.rendered.take();
+        self.composed.take();
         self.lines.push(line.into());
     }
 
     /// Adds a field of the JSON form.
     pub fn field(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.compact.take();
         self.data.push((name, value.into()));
     }
 
@@ -382,12 +366,26 @@ impl Answer {
 
     /// The text form: header line and body within the budget, ended by a line end.
     pub fn text(&self) -> String {
-        self.rendered.get_or_init(|| text::compose(&self.headline, &self.lines, self.budget)).clone()
+        self.composed().text.clone()
+    }
+
+    /// How many tokens the text form has.
+    pub fn n_tokens(&self) -> usize {
+        self.composed().n_tokens
+    }
+
+    fn composed(&self) -> &Composed {
+        self.composed.get_or_init(|| text::compose(&self.headline, &self.lines, self.budget))
+    }
+
+    /// The JSON form on one line.
+    pub fn compact(&self) -> &str {
+        self.compact.get_or_init(|| json::compact(&self.json()))
     }
 
     /// Both forms as they are printed.
     pub fn rendered(&self) -> Rendered {
-        Rendered { text: self.text(), json: json::compact(&self.json()) }
+        Rendered { text: self.text(), json: self.compact().to_owned() }
     }
 
     /// The JSON form: view, stale flag, counts, then the fields.
