@@ -84,3 +84,37 @@ fn arms_are_run_checked_and_compared() {
     assert_eq!(tools["dollars"]["mean"], 0.0006);
     assert_eq!(ask(&["bench", "report", "logs"]), text);
 }
+
+/// An agent that leaves something running, and in the arm `map` does not end itself.
+const LEAVING: &str = r#"
+( while :; do echo x >> "$0.beats"; sleep 0.02; done ) &
+if test "$RATLAS_BENCH_ARM" = map; then wait; fi
+until test -s "$0.beats"; do sleep 0.02; done
+"#;
+
+#[test]
+fn what_an_agent_leaves_running_ends_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    std::fs::create_dir(at("repo")).unwrap();
+    history(&at("repo"));
+    std::fs::write(at("agent.sh"), LEAVING).unwrap();
+    let beats = || std::fs::metadata(at("agent.sh.beats")).map_or(0, |metadata| metadata.len());
+    for (arm, is_timeout) in [("none", false), ("map", true)] {
+        let plan = format!(
+            "arms = [\"{arm}\"]\n[agent]\ncommand = [\"sh\", {:?}]\ntimeout_seconds = 1\n[[task]]\nname = \"two\"\nrepository = \"repo\"\nrevision = \"HEAD\"\nprompt = \"mend\"\ncheck = [\"true\"]\n",
+            at("agent.sh").display().to_string(),
+        );
+        std::fs::write(at("plan.toml"), plan).unwrap();
+        let output =
+            ratlas(dir.path(), &at("store")).args(["bench", "run", "plan.toml", "--out", "logs"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let result = std::fs::read_to_string(at(&format!("logs/two/{arm}/0/result.json"))).unwrap();
+        let result: Value = serde_json::from_str(&result).unwrap();
+        assert_eq!((&result["is_timeout"], &result["is_success"]), (&is_timeout.into(), &(!is_timeout).into()));
+        let n = beats();
+        assert!(n > 0);
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert_eq!(beats(), n, "{arm}");
+    }
+}

@@ -1,12 +1,14 @@
 //! `ratlas bench`: measures what ratlas saves an agent of the user's, over tasks with checks.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Subcommand};
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::cli::args::Format;
-use crate::cli::output;
+use crate::cli::{output, signals};
 use crate::harness::{plan, report, run};
 use crate::report::json;
 
@@ -55,7 +57,9 @@ pub fn run(args: &BenchArgs) -> Result<u8> {
             let ratlas = std::env::current_exe()
                 .map_err(|cause| Error::new(ErrorKind::Io, "cannot find this program").source(cause))?;
             let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let place = run::Place { plan: folder, out, ratlas: &ratlas };
+            let stop = Arc::new(AtomicBool::new(false));
+            signals::stop_on(&stop)?;
+            let place = run::Place { plan: folder, out, ratlas: &ratlas, stop: &stop };
             let mut say = |outcome: &run::Outcome| {
                 let result = if outcome.is_success { "passed" } else { "failed" };
                 let run::Outcome { task, arm, repeat, input, .. } = outcome;

@@ -5,6 +5,7 @@
 //! see [`plan`]. Raw logs are kept, and a report can be made of them at any time.
 
 pub mod plan;
+pub mod program;
 pub mod report;
 pub mod run;
 pub mod stats;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use serde_json::Value;
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::harness::plan::{Arm, Plan, Task};
+use crate::harness::program::{self, End};
 
 /// What a run cost and gave.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -48,6 +50,8 @@ pub struct Place<'p> {
     pub out: &'p Path,
     /// The program that serves and maps.
     pub ratlas: &'p Path,
+    /// Set when the run is to end: what is running is stopped.
+    pub stop: &'p AtomicBool,
 }
 
 /// The names of ratlas's tools, as clients show them.
@@ -114,17 +118,18 @@ fn run_one(plan: &Plan, task: &Task, arm: Arm, repeat: usize, place: &Place<'_>)
     }
     let started = Instant::now();
     let limit = Duration::from_secs(plan.agent.timeout_seconds);
-    let is_ended = logged(&mut command, &tree, &logs.join("agent.log"), limit)?;
+    let end = program::run(&mut command, &tree, &logs.join("agent.log"), limit, place.stop)?;
     let seconds = started.elapsed().as_secs_f64();
     let mut check = Command::new(&task.check[0]);
     check.args(&task.check[1..]);
-    let is_success = is_ended.is_some() && logged(&mut check, &tree, &logs.join("check.log"), limit)? == Some(true);
+    let is_success = end != End::TimeOut
+        && program::run(&mut check, &tree, &logs.join("check.log"), limit, place.stop)? == End::Success;
     let mut outcome = Outcome {
         task: task.name.clone(),
         arm: arm.as_str().to_owned(),
         repeat,
         is_success,
-        is_timeout: is_ended.is_none(),
+        is_timeout: end == End::TimeOut,
         seconds: (seconds * 1e3).round() / 1e3,
         gold,
         n_files,
@@ -165,33 +170,6 @@ pub fn add_events(outcome: &mut Outcome, events: &str) {
         }
     }
     outcome.read = read.into_iter().collect();
-}
-
-/// Runs a command with its output in a file; `None` when it had to be stopped, else whether it
-/// exited with 0.
-fn logged(command: &mut Command, dir: &Path, log: &Path, limit: Duration) -> Result<Option<bool>> {
-    let unwritten = |cause| failed("cannot write logs").source(cause);
-    let file = fs::File::create(log).map_err(unwritten)?;
-    let errors = file.try_clone().map_err(unwritten)?;
-    command.current_dir(dir).stdin(Stdio::null()).stdout(file).stderr(errors);
-    let name = command.get_program().to_string_lossy().into_owned();
-    let mut child = command.spawn().map_err(|cause| {
-        Error::new(ErrorKind::Io, format!("cannot start `{name}`"))
-            .hint("give the program of `agent.command` or `check` by its whole path")
-            .source(cause)
-    })?;
-    let started = Instant::now();
-    loop {
-        match child.try_wait().map_err(|cause| failed("cannot wait for a program").source(cause))? {
-            Some(status) => return Ok(Some(status.success())),
-            None if started.elapsed() >= limit => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Ok(None);
-            }
-            None => std::thread::sleep(Duration::from_millis(20)),
-        }
-    }
 }
 
 fn git(dir: &Path, words: &[&str]) -> Result<String> {
