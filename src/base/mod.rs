@@ -5,6 +5,7 @@
 pub mod dialect;
 pub mod error;
 pub mod guard;
+pub mod halt;
 pub mod id;
 pub mod lazy;
 pub mod parallel;

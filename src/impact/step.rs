@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::base::dialect::LanguageName;
+use crate::base::halt;
 use crate::facts::delta::plain_qualname;
 use crate::facts::model::*;
 use crate::facts::table::Id;
@@ -254,6 +255,7 @@ impl<'a> Steps<'a> {
     /// place or declaration, so that files which merely import it, and methods that override it,
     /// are reached as well. Sorted, unique.
     pub fn from(&self, node: u32, seed: Option<bool>) -> Rc<[Step]> {
+        halt::check();
         let known = self.known.borrow().get(&(node, seed)).cloned();
         let known = known.unwrap_or_else(|| {
             self.noted.borrow_mut().clear();

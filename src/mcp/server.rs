@@ -20,6 +20,7 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio::task::{JoinError, JoinHandle};
 
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::halt;
 use crate::mcp::{Open, Place, words};
 use crate::report::sanitize;
 use crate::tools::complete::{self, Completed};
@@ -93,7 +94,8 @@ impl Server {
         let started = Instant::now();
         let desk = self.desk(context).await?;
         let raw = Arc::new(raw);
-        let mut job = self.start(Arc::clone(&desk), tool, Arc::clone(&raw));
+        let stop: Arc<AtomicBool> = Arc::default();
+        let mut job = self.start(Arc::clone(&desk), tool, Arc::clone(&raw), Arc::clone(&stop));
         let mut stale: Option<JoinHandle<Result<Rendered>>> = None;
         loop {
             let left = self.place.patience.saturating_sub(started.elapsed());
@@ -104,7 +106,10 @@ impl Server {
                     return done.map_err(crashed)?;
                 }
                 done = finished(&mut stale) => return done.map_err(crashed)?.map_err(while_indexing),
-                () = context.ct.cancelled() => return Err(Error::new(ErrorKind::CannotAnswer, "the request was cancelled")),
+                () = context.ct.cancelled() => {
+                    stop.store(true, Ordering::Relaxed);
+                    return Err(cancelled());
+                }
                 () = tokio::time::sleep(tick) => {}
             }
             let elapsed = started.elapsed();
@@ -124,21 +129,26 @@ impl Server {
         }
     }
 
-    /// Starts a tool's work as soon as few enough others are at work. Work that nobody waits for
-    /// any more keeps its turn to its end.
+    /// Starts a tool's work as soon as few enough others are at work. Once `stop` is set it ends
+    /// where it next looks; an index in the making is finished, for the next question. It keeps its
+    /// turn to its end.
     fn start(
         &self,
         desk: Arc<dyn Answers>,
         tool: &'static Tool,
         raw: Arc<Map<String, serde_json::Value>>,
+        stop: Arc<AtomicBool>,
     ) -> JoinHandle<Result<Rendered>> {
         let at_work = Arc::clone(&self.at_work);
         tokio::spawn(async move {
             let turn = at_work.acquire_owned().await;
             let work = tokio::task::spawn_blocking(move || {
-                let answer = desk.answer(tool, &raw, Asker::Client, Now::Fresh);
+                let answer = halt::within(&stop, || {
+                    halt::check();
+                    desk.answer(tool, &raw, Asker::Client, Now::Fresh)
+                });
                 drop(turn);
-                answer
+                answer.unwrap_or_else(|| Err(cancelled()))
             });
             work.await.map_err(crashed)?
         })
@@ -249,6 +259,10 @@ fn decode(text: &str) -> Option<String> {
         bytes.push((high * 16 + low) as u8);
     }
     String::from_utf8(bytes).ok()
+}
+
+fn cancelled() -> Error {
+    Error::new(ErrorKind::CannotAnswer, "the request was cancelled")
 }
 
 fn crashed(cause: JoinError) -> Error {
@@ -416,8 +430,21 @@ impl ServerHandler for Server {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, mpsc};
+    use std::time::Duration;
 
-    use super::path_of_uri;
+    use rmcp::ServiceExt;
+    use serde_json::{Map, Value, json};
+    use tokio::io::AsyncWriteExt;
+
+    use super::{MAX_AT_WORK, Server, path_of_uri};
+    use crate::atlas::Atlas;
+    use crate::base::error::{Error, ErrorKind, Result};
+    use crate::base::halt;
+    use crate::mcp::{Open, Place};
+    use crate::tools::param::Asker;
+    use crate::tools::tool::{Answers, Now, Rendered, Tool};
 
     #[test]
     fn roots_are_paths() {
@@ -427,5 +454,91 @@ mod tests {
         for bad in ["https://example.org/a", "file:///a%zz", "file://"] {
             assert_eq!(path_of_uri(bad), None, "{bad}");
         }
+    }
+
+    /// Works without end on every question, and tells when it begins and ends.
+    struct Endless {
+        told: mpsc::Sender<&'static str>,
+        n_at_work: AtomicUsize,
+        most_at_work: Arc<AtomicUsize>,
+    }
+
+    /// Tells when it goes, however it goes.
+    struct Work<'e>(&'e Endless);
+
+    impl Drop for Work<'_> {
+        fn drop(&mut self) {
+            self.0.n_at_work.fetch_sub(1, Ordering::SeqCst);
+            let _ = self.0.told.send("ended");
+        }
+    }
+
+    impl Answers for Endless {
+        fn answer(&self, _: &'static Tool, _: &Map<String, Value>, _: Asker, _: Now) -> Result<Rendered> {
+            let _work = Work(self);
+            self.most_at_work.fetch_max(self.n_at_work.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            let _ = self.told.send("begun");
+            loop {
+                halt::check();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+
+        fn atlas(&self) -> Result<Arc<Atlas>> {
+            Err(Error::new(ErrorKind::CannotAnswer, "there is no tree"))
+        }
+
+        fn is_warm(&self) -> bool {
+            true
+        }
+
+        fn prepare(&self) {}
+    }
+
+    #[test]
+    fn cancelled_questions_stop_working_and_few_work_at_once() {
+        let (told, heard) = mpsc::channel();
+        let most_at_work: Arc<AtomicUsize> = Arc::default();
+        let endless =
+            Arc::new(Endless { told, n_at_work: AtomicUsize::new(0), most_at_work: Arc::clone(&most_at_work) });
+        let open: Open = Arc::new(move |_| Ok(Arc::clone(&endless) as Arc<dyn Answers>));
+        let place =
+            Place { known: Some(PathBuf::from(".")), fallback: PathBuf::from("."), patience: Duration::from_secs(600) };
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let next = || heard.recv_timeout(Duration::from_secs(30)).unwrap();
+        runtime.block_on(async {
+            let (mut client, input) = tokio::io::duplex(1 << 16);
+            let (output, _kept_open) = tokio::io::duplex(1 << 16);
+            tokio::spawn(async move {
+                if let Ok(running) = Server::new(place, open).serve((input, output)).await {
+                    let _ = running.waiting().await;
+                }
+            });
+            let mut send = async |message: Value| {
+                client.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+            };
+            let client_info = json!({"name": "t", "version": "1"});
+            let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client_info});
+            send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello})).await;
+            send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+            let n = MAX_AT_WORK + 2;
+            for id in 1..=n {
+                let params = json!({"name": "index_status", "arguments": {}});
+                send(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})).await;
+            }
+            let mut said: Vec<&str> = (0..MAX_AT_WORK).map(|_| next()).collect();
+            for id in 1..=n {
+                let params = json!({"requestId": id, "reason": "no longer needed"});
+                send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})).await;
+            }
+            said.extend((0..MAX_AT_WORK).map(|_| next()));
+            // Those that waited for a turn may or may not have begun before they were cancelled.
+            assert!(said.iter().filter(|word| **word == "begun").count() >= MAX_AT_WORK, "{said:?}");
+            assert!(said.contains(&"ended"), "{said:?}");
+        });
+        runtime.shutdown_timeout(Duration::from_secs(10));
+        assert_eq!(most_at_work.load(Ordering::SeqCst), MAX_AT_WORK);
+        let rest: Vec<&str> = heard.try_iter().collect();
+        assert!(rest.iter().filter(|word| **word == "begun").count() <= 2, "{rest:?}");
     }
 }

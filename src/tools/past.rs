@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::atlas::{Atlas, AtlasSource};
 use crate::base::error::Result;
+use crate::base::halt;
 use crate::base::path::RepoPath;
 use crate::extract::extract;
 use crate::facts::model::FileFacts;
@@ -41,6 +42,7 @@ pub fn put_history(answer: &mut Answer, source: &dyn AtlasSource, atlas: &Atlas,
     let mut rows = Vec::new();
     let mut lines = Vec::new();
     for change in &of_file {
+        halt::check();
         let version = source.version(&change.commit, &file.path)?;
         let side = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| extract(file.dialect, bytes));
         let (before, after) = (side(&version.before), side(&version.after));
