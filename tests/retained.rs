@@ -58,7 +58,7 @@ fn lost_symbols_are_shown_and_vanish_when_the_file_parses() {
         assert!(retained(&before).is_empty());
         scratch.write(path, broken);
         let (text, answer) = ask(&warm, "outline", json!({"qualname": path}));
-        let shown: Vec<String> = retained(&answer).iter().map(|name| ratlas::view::directory::plain(name)).collect();
+        let shown: Vec<String> = retained(&answer).iter().map(|name| ratlas::view::names::plain(name)).collect();
         assert_eq!(shown, [*lost], "{text}");
         assert!(text.contains("retained: as committed"), "{text}");
         for tool in [("find_symbol", json!({"query": "middle"})), ("get_symbol", json!({"qualname": "middle"}))] {

@@ -69,6 +69,9 @@ pub enum Layer {
 }
 
 impl Layer {
+    /// All layers, the surest first.
+    pub const ALL: [Layer; 3] = [Layer::Proved, Layer::Likely, Layer::Candidate];
+
     /// The name in outputs.
     pub fn as_str(self) -> &'static str {
         match self {

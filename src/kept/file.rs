@@ -11,7 +11,7 @@ use crate::base::id::Digest;
 use crate::store::objects::Store;
 use crate::store::parts::read_at;
 
-const MAGIC: &[u8] = b"RATKEPT2";
+const MAGIC: &[u8] = b"RATKEPT3";
 
 /// The ending of kept trees' names.
 pub const EXTENSION: &str = "kept";
@@ -28,6 +28,8 @@ pub enum Section {
     /// Where each file's names start.
     Starts,
     Names,
+    /// What is known of each symbol beside its name.
+    Marks,
     Handles,
     Texts,
     Ranks,
@@ -35,7 +37,7 @@ pub enum Section {
 }
 
 /// How many sections there are.
-const N_SECTIONS: usize = 7;
+const N_SECTIONS: usize = 8;
 
 /// Magic, the tree's name, where each section lies with its digest, and the digest of all that.
 const HEAD_LEN: usize = 8 + 32 + N_SECTIONS * (8 + 8 + 32) + 32;

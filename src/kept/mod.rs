@@ -31,7 +31,8 @@ use crate::rank::files::{Options, ranks_of};
 use crate::store::objects::Store;
 use crate::store::parts::files_by_age;
 use crate::store::shard::Shard;
-use crate::view::directory::{self, Directory, Names, Texts};
+use crate::view::directory::{Directory, Texts};
+use crate::view::names::Names;
 use crate::view::{SkipReason, View};
 
 /// The digest of the sources that shape a graph, a view's figures and ranks (`src/build.rs`).
@@ -72,8 +73,7 @@ pub fn save(builder: &Builder<'_>, key: &Digest, snapshot: &Snapshot, view: &Vie
     if shards.len() >= MIN_FLAT {
         flats.put(store, shards, builder.jobs)?;
     }
-    let names = Names::of(view.files.iter().map(|file| &*file.facts));
-    let handles = directory::handles(view.files.iter().map(|file| (file.path.as_str(), &*file.facts)));
+    let (names, handles) = (view.names(), view.handles());
     let texts = Texts::of(view, graph.unproved.iter().map(|row| (row.from.file, row.name)));
     let ranks = ranks_of(view, graph, &Options::default());
     let (Some(states), Some(linked)) = (tree::encode_states(snapshot, view), graph::encode(graph, view.files.len()))
@@ -82,9 +82,10 @@ pub fn save(builder: &Builder<'_>, key: &Digest, snapshot: &Snapshot, view: &Vie
     };
     let sections = [
         (Section::States, states),
-        (Section::Starts, tree::encode_starts(&names)),
-        (Section::Names, names.text.into_bytes()),
-        (Section::Handles, tree::encode_handles(&handles)),
+        (Section::Starts, tree::encode_starts(names)),
+        (Section::Names, names.text.clone().into_bytes()),
+        (Section::Marks, tree::encode_marks(names)),
+        (Section::Handles, tree::encode_handles(handles)),
         (Section::Texts, tree::encode_texts(&texts)),
         (Section::Ranks, tree::encode_ranks(&ranks)),
         (Section::Graph, linked),
@@ -163,8 +164,10 @@ struct NamesOf {
 
 impl Source<Names> for NamesOf {
     fn load(&self, _: usize) -> Arc<Names> {
-        let read = self.kept.section(Section::Starts).zip(self.kept.section(Section::Names));
-        let names = read.and_then(|(starts, text)| tree::decode_names(&starts, text, self.n_files));
+        let [starts, text, marks] =
+            [Section::Starts, Section::Names, Section::Marks].map(|section| self.kept.section(section));
+        let read = starts.zip(text).zip(marks);
+        let names = read.and_then(|((starts, text), marks)| tree::decode_names(&starts, text, &marks, self.n_files));
         Arc::new(names.unwrap_or_else(|| self.shards.names()))
     }
 }

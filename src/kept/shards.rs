@@ -15,7 +15,8 @@ use crate::index::select::Selector;
 use crate::store::flat::Flats;
 use crate::store::objects::Store;
 use crate::view::View;
-use crate::view::directory::{self, Names};
+use crate::view::directory;
+use crate::view::names::Names;
 
 /// Where facts come from.
 #[derive(Clone)]
@@ -70,13 +71,14 @@ impl ShardsOfView {
     /// The names of all files, read from their facts.
     pub fn names(&self) -> Names {
         let facts = self.facts();
-        Names::of(facts.iter().map(|facts| &**facts))
+        Names::of(&facts.iter().map(|facts| &**facts).collect::<Vec<_>>())
     }
 
     /// The handles of all symbols, read from the facts.
     pub fn handles(&self) -> Vec<u64> {
         let facts = self.facts();
-        directory::handles(self.entries.iter().zip(&facts).map(|(entry, facts)| (entry.path.as_str(), &**facts)))
+        let paths: Vec<&str> = self.entries.iter().map(|entry| entry.path.as_str()).collect();
+        directory::handles(&paths, &facts.iter().map(|facts| &**facts).collect::<Vec<_>>())
     }
 
     /// Whether a file's facts may be lost before they are asked for: its bytes are nowhere but on disk,

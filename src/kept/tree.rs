@@ -9,7 +9,8 @@ use crate::facts::model::{FileFacts, Status};
 use crate::facts::table::Cell;
 use crate::git::snapshot::Snapshot;
 use crate::store::parts::{Cursor, put_text, put_varint};
-use crate::view::directory::{Figures, Names, Texts};
+use crate::view::directory::{Figures, Texts};
+use crate::view::names::{Mark, Names};
 use crate::view::{FileIdx, OtherFile, SkipReason, View, ViewFile};
 
 /// Reasons come after dialects in a file's state.
@@ -27,7 +28,8 @@ pub fn encode_states(snapshot: &Snapshot, view: &View) -> Option<Vec<u8>> {
             out.push(figures.status.to_cell() as u8);
             put_varint(u64::from(figures.n_symbols), &mut out);
             put_varint(u64::from(figures.n_blocks), &mut out);
-            out.push(u8::from(figures.has_repeats) | u8::from(figures.lists_subclasses) << 1);
+            let flags = [figures.has_repeats, figures.lists_subclasses, figures.has_main];
+            out.push(flags.iter().enumerate().map(|(at, flag)| u8::from(*flag) << at).sum());
         } else {
             let other = others.next_if(|other| other.path == entry.path)?;
             let reason = SkipReason::ALL.iter().position(|reason| *reason == other.reason)?;
@@ -73,6 +75,7 @@ pub fn decode_states(bytes: &[u8], snapshot: &Snapshot) -> Option<(View, Vec<Fig
                     n_blocks,
                     has_repeats: flags & 1 != 0,
                     lists_subclasses: flags & 2 != 0,
+                    has_main: flags & 4 != 0,
                 });
             }
         }
@@ -85,14 +88,20 @@ pub fn encode_starts(names: &Names) -> Vec<u8> {
     names.starts.iter().flat_map(|start| start.to_le_bytes()).collect()
 }
 
-/// Names of a view with so many files, of where they start and of their text.
-pub fn decode_names(starts: &[u8], text: Vec<u8>, n_files: usize) -> Option<Names> {
+/// What is known of each symbol beside its name, as bytes.
+pub fn encode_marks(names: &Names) -> Vec<u8> {
+    names.marks.iter().map(|mark| mark.0).collect()
+}
+
+/// Names of a view with so many files, of where they start, their text and marks.
+pub fn decode_names(starts: &[u8], text: Vec<u8>, marks: &[u8], n_files: usize) -> Option<Names> {
     let starts: Vec<u32> = starts.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
     let text = String::from_utf8(text).ok()?;
     let ascend = starts.len() == n_files && starts.windows(2).all(|pair| pair[0] <= pair[1]);
     let fit = starts.first().is_none_or(|first| *first == 0) && text.starts_with('\n');
     let ends = starts.iter().all(|start| text.as_bytes().get(*start as usize) == Some(&b'\n'));
-    (ascend && fit && ends).then_some(Names { text, starts })
+    let names = Names::from_parts(text, starts, marks.iter().copied().map(Mark).collect())?;
+    (ascend && fit && ends).then_some(names)
 }
 
 /// Handles as bytes.

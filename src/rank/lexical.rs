@@ -1,6 +1,8 @@
 //! BM25 over the words of files and of their definitions: names split at case and `_`, paths,
 //! docs, signatures, and the names that bodies use.
 
+use std::sync::Arc;
+
 use crate::facts::model::{ExprKind, FileFacts, NameId, SymbolId};
 use crate::facts::table::Id;
 use crate::rank::surface;
@@ -157,7 +159,7 @@ pub struct FileScores {
 }
 
 /// Scores every file. `words` and `paths` are the view's, in its order.
-pub fn score_files(words: &[&FileWords], paths: &[Vec<(Term, f64)>], asked: &[Asked]) -> FileScores {
+pub fn score_files(words: &[Arc<FileWords>], paths: &[Vec<(Term, f64)>], asked: &[Asked]) -> FileScores {
     let n_files = words.len();
     let n_terms = asked.len();
     let mut found = vec![0.0f64; n_files * n_terms];
@@ -284,11 +286,17 @@ impl Hits {
 fn name_hits(facts: &FileFacts, asked: &[Asked]) -> Hits {
     let mut hits = Hits { starts: Vec::with_capacity(facts.names.len() + 1), terms: Vec::new() };
     let mut word = String::new();
+    // Equal terms begin alike, and most words begin otherwise.
+    let mut begins = [false; 256];
+    asked.iter().for_each(|asked| begins[usize::from(asked.first)] = true);
     for name in &facts.names {
         hits.starts.push(hits.terms.len() as u32);
         let start = hits.terms.len();
-        words::each_term(name, &mut word, |term| {
-            if let Ok(at) = asked.binary_search_by_key(&term, |asked| asked.term)
+        words::each_word(name, &mut word, |word| {
+            if !word.bytes().next().is_some_and(|first| begins[usize::from(first)]) {
+                return;
+            }
+            if let Ok(at) = asked.binary_search_by_key(&words::term_of(word), |asked| asked.term)
                 && !hits.terms[start..].contains(&(at as u32))
             {
                 hits.terms.push(at as u32);
@@ -301,16 +309,18 @@ fn name_hits(facts: &FileFacts, asked: &[Asked]) -> Hits {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{FileWords, name_hash, path_terms, score_files};
     use crate::base::dialect::Dialect;
     use crate::extract::extract;
     use crate::rank::words::query_terms;
 
     fn scores(files: &[(&str, &str)], question: &str) -> Vec<f64> {
-        let words: Vec<FileWords> =
-            files.iter().map(|(_, text)| FileWords::of(&extract(Dialect::Py, text.as_bytes()))).collect();
+        let words: Vec<Arc<FileWords>> =
+            files.iter().map(|(_, text)| Arc::new(FileWords::of(&extract(Dialect::Py, text.as_bytes())))).collect();
         let paths: Vec<_> = files.iter().map(|(path, _)| path_terms(path)).collect();
-        score_files(&words.iter().collect::<Vec<_>>(), &paths, &query_terms(question)).scores
+        score_files(&words, &paths, &query_terms(question)).scores
     }
 
     #[test]

@@ -87,13 +87,12 @@ pub struct Order {
 
 /// Orders the files of a view for a task. Pure; equal inputs give equal orders.
 pub fn order(view: &View, ranking: &Ranking, question: &Question, hand: &Hand, options: &Options) -> Order {
-    let n_files = view.files.len();
-    let words: Vec<&lexical::FileWords> = ranking.words.iter().map(|words| &**words).collect();
-    let mut by_words = lexical::score_files(&words, &ranking.paths, &question.terms);
+    let (n_files, standing) = (view.files.len(), &*ranking.standing);
+    let mut by_words = lexical::score_files(&ranking.words, &ranking.paths, &question.terms);
     for (at, score) in by_words.scores.iter_mut().enumerate() {
         if hand.allowed.get(at) == Some(&false) {
             *score = 0.0;
-        } else if ranking.is_secondary[at] && !question.wants_tests {
+        } else if standing.is_secondary[at] && !question.wants_tests {
             *score *= options.mix.secondary;
         }
     }
@@ -112,14 +111,14 @@ pub fn order(view: &View, ranking: &Ranking, question: &Question, hand: &Hand, o
         (0..n_files).map(|at| (by_words.scores[at] + 0.5 * definitions[at]).powi(2) + 2.0 * named[at]).collect();
     keep_best(&mut seeds, N_SEEDS);
     let mut nearness = match seeds.iter().any(|seed| *seed > 0.0) {
-        true => pagerank(&ranking.graph, &seeds, options.alpha, N_NEAR_ITERATIONS),
+        true => pagerank(&standing.graph, &seeds, options.alpha, N_NEAR_ITERATIONS),
         false => vec![0.0; n_files],
     };
     normalize(&mut seeds);
     normalize(&mut nearness);
-    let highest = ranking.ranks.iter().copied().fold(0.0, f64::max).max(1e-12);
+    let highest = standing.ranks.iter().copied().fold(0.0, f64::max).max(1e-12);
     // What all files are near to is near to no task: what counts is how much nearer it is to this one.
-    for (near, rank) in nearness.iter_mut().zip(&ranking.ranks) {
+    for (near, rank) in nearness.iter_mut().zip(&standing.ranks) {
         *near = (near.max(0.0) / (rank.max(0.0) / highest + EVERYWHERE)).sqrt();
     }
     normalize(&mut nearness);
@@ -135,13 +134,13 @@ pub fn order(view: &View, ranking: &Ranking, question: &Question, hand: &Hand, o
                 words: by_words.scores[at],
                 definitions: definitions[at],
                 nearness: nearness[at],
-                importance: (ranking.ranks[at] / highest).max(0.0).sqrt(),
+                importance: (standing.ranks[at] / highest).max(0.0).sqrt(),
                 churn: ranking.past.churn.get(at).copied().unwrap_or(0.0),
                 together: together[at],
                 commits: commits[at],
                 dirty: f64::from(u8::from(view.files[at].dirty)),
                 named: named[at],
-                secondary: ranking.is_secondary[at],
+                secondary: standing.is_secondary[at],
             };
             let score = signals.score(&options.mix, question.wants_tests);
             Scored { file, score, signals, symbols: symbols.remove(&file).unwrap_or_default() }
@@ -204,8 +203,9 @@ fn point_at_names(
                 found.retain(is_owned);
             }
         }
-        if found.iter().any(|at| !ranking.is_secondary[at.file.0 as usize]) && !question.wants_tests {
-            found.retain(|at| !ranking.is_secondary[at.file.0 as usize]);
+        let is_secondary = |at: &SymbolRef| ranking.standing.is_secondary[at.file.0 as usize];
+        if found.iter().any(|at| !is_secondary(at)) && !question.wants_tests {
+            found.retain(|at| !is_secondary(at));
         }
         if found.is_empty() || found.len() > MAX_OF_NAME {
             continue;

@@ -131,8 +131,11 @@ const SHORT_FORMS: &[(&str, &str)] = &[
 
 /// Calls `each` with every word of `text` in order: split at what is no letter or digit and at
 /// changes of case, in lower case, not stemmed. `word` is a buffer that is reused.
-fn each_word(text: &str, word: &mut String, mut each: impl FnMut(&str)) {
+pub fn each_word(text: &str, word: &mut String, mut each: impl FnMut(&str)) {
     word.clear();
+    if text.is_ascii() {
+        return each_ascii_word(text, word, each);
+    }
     let mut chars = text.chars().peekable();
     let mut previous: Option<char> = None;
     while let Some(c) = chars.next() {
@@ -163,6 +166,35 @@ fn each_word(text: &str, word: &mut String, mut each: impl FnMut(&str)) {
     }
 }
 
+/// [`each_word`] of a text of ASCII alone, where a character is a byte.
+fn each_ascii_word(text: &str, word: &mut String, mut each: impl FnMut(&str)) {
+    let bytes = text.as_bytes();
+    let mut put = |start: usize, end: usize| {
+        if start < end {
+            word.clear();
+            word.push_str(&text[start..end]);
+            word.make_ascii_lowercase();
+            each(word);
+        }
+    };
+    let mut start = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        if !byte.is_ascii_alphanumeric() {
+            put(start, at);
+            start = at + 1;
+        } else if byte.is_ascii_uppercase() && at > start {
+            let is_hump =
+                !bytes[at - 1].is_ascii_uppercase() || bytes.get(at + 1).is_some_and(|next| next.is_ascii_lowercase());
+            if is_hump {
+                put(start, at);
+                start = at;
+            }
+        }
+    }
+    put(start, bytes.len());
+    word.clear();
+}
+
 /// Calls `each` with the term of every word of `text`, in order.
 pub fn each_term(text: &str, word: &mut String, mut each: impl FnMut(Term)) {
     each_word(text, word, |word| each(term_of(word)));
@@ -181,6 +213,8 @@ pub struct Asked {
     pub term: Term,
     /// How much it counts: 1, less for words that any request has.
     pub weight: f64,
+    /// The first byte of the word in lower case: words of one term begin alike.
+    pub first: u8,
 }
 
 /// The terms of a question: unique, sorted, without stop words.
@@ -195,7 +229,7 @@ pub fn query_terms(question: &str) -> Vec<Asked> {
         let term = term_of(word);
         if seen.insert(term) {
             let weight = if WEAK_WORDS.contains(&word) { 0.35 } else { 1.0 };
-            found.push(Asked { term, weight });
+            found.push(Asked { term, weight, first: word.bytes().next().unwrap_or_default() });
         }
     });
     found.sort_by_key(|asked| asked.term);
@@ -298,12 +332,18 @@ mod tests {
         assert_eq!(words("getHTTPResponse_codes2"), ["get", "http", "response", "codes2"]);
         assert_eq!(words("src/url_rules.py"), ["src", "url", "rules", "py"]);
         assert_eq!(words("größeÄndern"), ["größe", "ändern"]);
+        for text in ["", "_", "aB", "ABCd", "a1B2", "HTTPServer2Go", "x__Y", "A", "AB", "aBC", "Ab-cD9e"] {
+            // The blank beyond ASCII takes the other way, and splits nothing else.
+            let other = words(&format!("{text} \u{a0}"));
+            assert_eq!(words(text), other, "{text}");
+        }
     }
 
     #[test]
     fn short_forms_are_sorted_and_final() {
         assert!(super::SHORT_FORMS.is_sorted_by(|one, other| one.0 < other.0));
-        for (_, short) in super::SHORT_FORMS {
+        for (long, short) in super::SHORT_FORMS {
+            assert_eq!(long.as_bytes()[0], short.as_bytes()[0], "words of one term begin alike");
             assert!(super::SHORT_FORMS.iter().all(|(long, _)| long != short), "{short}");
         }
     }

@@ -25,7 +25,7 @@ use crate::scip::index::Index;
 use crate::tools::param::Given;
 use crate::tools::tool::{Answer, Desk};
 use crate::tools::{links, show, target_text};
-use crate::view::directory::plain;
+use crate::view::names::plain;
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// How the two sides stand to each other at a place.

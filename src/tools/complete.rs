@@ -2,7 +2,7 @@
 
 use crate::report::sanitize;
 use crate::tools::show;
-use crate::view::{SymbolRef, View, directory};
+use crate::view::{SymbolRef, View, names};
 
 /// What completes: at most a hundred, and how many there are.
 pub struct Completed {
@@ -47,7 +47,7 @@ pub fn qualnames(view: &View, typed: &str) -> Completed {
             let begins = |text: &str| text.get(..folded.len()).is_some_and(|start| start.to_lowercase() == folded);
             if crate::rank::surface::is_listed(symbol) && (begins(name) || begins(qualname)) {
                 let at = SymbolRef { file, symbol: crate::facts::table::Id::new(row) };
-                let shown = directory::plain(&show::qualname(view, at));
+                let shown = names::plain(&show::qualname(view, at));
                 found.push((!name.starts_with(typed), shown.len(), shown));
             }
         }

@@ -1,6 +1,7 @@
 //! `find_symbol`: definitions by name: exact, by the end, by a part; else the nearest names.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -9,13 +10,12 @@ use crate::atlas::Atlas;
 use crate::base::error::Result;
 use crate::facts::model::SymbolFlags;
 use crate::facts::table::Id;
-use crate::rank::ranking::Ranking;
-use crate::rank::{files, lexical, surface};
+use crate::rank::surface;
 use crate::tools::param::{self, Given, Param, ParamKind};
 use crate::tools::retained::Retained;
 use crate::tools::tool::{Answer, Desk, Form, Tool};
 use crate::tools::{listing, retained, show, suggest, target};
-use crate::view::directory::{Known, plain};
+use crate::view::names::{Known, Named, plain};
 use crate::view::{FileIdx, SymbolRef, View};
 
 pub const TOOL: Tool = Tool {
@@ -51,38 +51,42 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
     let query = given.text("query").unwrap_or_default();
-    let kept = files::kept_ranks(view, &desk.options.rank);
-    let ranking = kept.is_none().then(|| desk.ranking(&atlas, &desk.options.rank));
-    let mut found = search(view, ranking.as_deref(), query, given);
-    let retained = search_retained(desk, &atlas, query, given, found.iter().map(|(fit, _)| *fit).min());
+    let found = search(view, query, given);
+    let retained = search_retained(desk, &atlas, query, given, found.iter().map(|hit| hit.fit).min());
     if found.is_empty() && retained.is_empty() {
         if let Ok(found) = target::resolve(&atlas, query, None) {
             return Ok(one_target(desk, &atlas, &found));
         }
         return Err(suggest::unknown_symbol(view, query, None));
     }
-    let ranks = match (kept, &ranking) {
-        (Some(kept), _) => Cow::Borrowed(kept),
-        (None, Some(ranking)) => Cow::Owned(ranking.map_ranks()),
-        (None, None) => Cow::default(),
-    };
-    let rank = |at: SymbolRef| (ranks[at.file.0 as usize] * 1e12) as i64;
-    found.sort_by_key(|(fit, at)| {
-        let symbol = view.symbol(*at);
-        (*fit, symbol.flags.has(SymbolFlags::LOCAL), std::cmp::Reverse(rank(*at)), *at)
-    });
-    let mut answer = Answer::new(&atlas, desk.options.max_tokens);
     let page = listing::page(given, found.len())?;
-    answer.shown(page.len(), found.len(), "symbols");
-    let rows: Vec<Value> = found[page.clone()].iter().map(|(_, at)| show::symbol_json(view, *at)).collect();
-    answer.instead_of(view, found[page.clone()].iter().map(|(_, at)| at.file));
-    for (_, at) in &found[page.clone()] {
+    let total = found.len();
+    let ranked = desk.ranked(&atlas, &desk.options.rank);
+    let shown = &sorted(found, page.end, ranked.map_ranks())[page.clone()];
+    let mut answer = Answer::new(&atlas, desk.options.max_tokens);
+    answer.shown(page.len(), total, "symbols");
+    let rows: Vec<Value> = shown.iter().map(|at| show::symbol_json(view, *at)).collect();
+    answer.instead_of(view, shown.iter().map(|at| at.file));
+    for at in shown {
         answer.line(row_line(view, *at));
     }
     answer.field("symbols", rows);
-    listing::put_next(&mut answer, page, found.len());
+    listing::put_next(&mut answer, page, total);
     retained::put(&mut answer, &retained, true);
     Ok(answer)
+}
+
+/// The best `n` of what was found, the best first: by fit, what others can name, rank of the file.
+fn sorted(found: Vec<Hit>, n: usize, ranks: &[f64]) -> Vec<SymbolRef> {
+    let rank = |at: SymbolRef| (ranks[at.file.0 as usize] * 1e12) as i64;
+    let mut keys: Vec<_> =
+        found.into_iter().map(|hit| (hit.fit, hit.is_local, Reverse(rank(hit.at)), hit.at)).collect();
+    if n < keys.len() {
+        keys.select_nth_unstable(n);
+        keys.truncate(n);
+    }
+    keys.sort_unstable();
+    keys.into_iter().map(|(.., at)| at).collect()
 }
 
 /// What broken files retain of a name: what fits at least as well as what was found.
@@ -129,52 +133,110 @@ fn one_target(desk: &Desk, atlas: &Atlas, found: &target::Target) -> Answer {
     answer
 }
 
+/// A symbol that fits.
+struct Hit {
+    fit: Fit,
+    is_local: bool,
+    at: SymbolRef,
+}
+
 /// Whole names first: they are looked up, and where there are any no parts are listed (`get` should
-/// not list every getter first). Without a ranking the names that were kept with the tree say where
-/// to look.
-fn search(view: &View, ranking: Option<&Ranking>, query: &str, given: &Given) -> Vec<(Fit, SymbolRef)> {
+/// not list every getter first).
+fn search(view: &View, query: &str, given: &Given) -> Vec<Hit> {
     let query = query.trim();
     let lower = query.to_lowercase();
-    let folded = lower.as_str();
-    let kind = given.text("kind");
-    let is_wanted = |at: &SymbolRef| kind.is_none_or(|kind| show::kind(view.symbol(*at)) == kind);
-    let fits = |at: SymbolRef| Some((fit_of(view, at, query, folded)?, at));
-    let in_files = |files: Vec<FileIdx>| -> Vec<(Fit, SymbolRef)> {
-        let of_file = |file: FileIdx| {
-            (1..view.facts(file).symbols.len())
-                .filter_map(move |row| fits(SymbolRef { file, symbol: Id::new(row) }))
-                .filter(|(_, at)| is_wanted(at))
-                .collect::<Vec<_>>()
-        };
-        let files: Vec<FileIdx> = files.into_iter().filter(|file| listing::fits_file(view, *file, given)).collect();
-        files.into_par_iter().map(of_file).collect::<Vec<_>>().concat()
+    let search = Search { view, query, folded: &lower, kind: given.text("kind"), files: files(view, given) };
+    let mut found = match view.names().ending(query) {
+        Some(rows) => search.those(rows),
+        None => return best(search.in_files(view.naming(query, Known::Part))),
     };
-    let whole = match ranking {
-        Some(ranking) => {
-            let simple = plain(query);
-            let hash = lexical::name_hash(simple.rsplit('.').next().unwrap_or(&simple));
-            view.indices()
-                .filter(|file| listing::fits_file(view, *file, given))
-                .flat_map(|file| {
-                    ranking.words[file.0 as usize].defined(hash).map(move |symbol| SymbolRef { file, symbol })
-                })
-                .filter(is_wanted)
-                .filter_map(fits)
-                .filter(|(fit, _)| *fit <= Fit::End)
-                .collect()
-        }
-        None => in_files(view.naming(query, Known::End)),
-    };
-    let mut found = match whole.iter().any(|(fit, _)| *fit <= Fit::Folded) {
-        true => whole,
-        false => in_files(view.naming(query, Known::Part)),
-    };
-    match found.iter().map(|(fit, _)| *fit).min() {
-        Some(Fit::Exact | Fit::End) => found.retain(|(fit, _)| *fit <= Fit::End),
-        Some(Fit::Folded) => found.retain(|(fit, _)| *fit == Fit::Folded),
+    if !found.iter().any(|hit| hit.fit <= Fit::Folded) {
+        found = search.parts();
+    }
+    best(found)
+}
+
+/// Which files pass the filters, one a file; `None` where there are none.
+fn files(view: &View, given: &Given) -> Option<Vec<bool>> {
+    let is_filtered = given.text("path").is_some() || given.text("lang").is_some();
+    is_filtered.then(|| view.indices().map(|file| listing::fits_file(view, file, given)).collect())
+}
+
+/// Those that fit best, where whole names do: whole names and ends in their case, else whole names
+/// in any.
+fn best(mut found: Vec<Hit>) -> Vec<Hit> {
+    match found.iter().map(|hit| hit.fit).min() {
+        Some(Fit::Exact | Fit::End) => found.retain(|hit| hit.fit <= Fit::End),
+        Some(Fit::Folded) => found.retain(|hit| hit.fit == Fit::Folded),
         Some(Fit::Start | Fit::Part) | None => {}
     }
     found
+}
+
+/// What is looked for, and where.
+struct Search<'q> {
+    view: &'q View,
+    query: &'q str,
+    /// `query` in lower case.
+    folded: &'q str,
+    kind: Option<&'q str>,
+    files: Option<Vec<bool>>,
+}
+
+impl Search<'_> {
+    fn is_in(&self, file: FileIdx) -> bool {
+        self.files.as_ref().is_none_or(|files| files[file.0 as usize])
+    }
+
+    /// A symbol by its facts, if it fits.
+    fn hit(&self, at: SymbolRef) -> Option<Hit> {
+        let symbol = self.view.symbol(at);
+        let is_wanted = self.kind.is_none_or(|kind| show::kind(symbol) == kind);
+        let fit = fit_of(self.view, at, self.query, self.folded).filter(|_| is_wanted)?;
+        Some(Hit { fit, is_local: symbol.flags.has(SymbolFlags::LOCAL), at })
+    }
+
+    fn those(&self, rows: Vec<SymbolRef>) -> Vec<Hit> {
+        rows.into_par_iter().filter(|at| self.is_in(at.file)).filter_map(|at| self.hit(at)).collect()
+    }
+
+    fn in_files(&self, files: Vec<FileIdx>) -> Vec<Hit> {
+        let rows = |file: FileIdx| 1..self.view.facts(file).symbols.len();
+        let of_file = |file: FileIdx| -> Vec<Hit> {
+            rows(file).filter_map(|row| self.hit(SymbolRef { file, symbol: Id::new(row) })).collect()
+        };
+        let files: Vec<FileIdx> = files.into_iter().filter(|file| self.is_in(*file)).collect();
+        files.into_par_iter().map(of_file).collect::<Vec<_>>().into_iter().flatten().collect()
+    }
+
+    /// Symbols whose names hold the query, where no whole name is one.
+    fn parts(&self) -> Vec<Hit> {
+        let names = self.view.names();
+        if self.folded.len() < 2 {
+            return Vec::new();
+        }
+        if self.query.contains('.') || !self.query.is_ascii() {
+            return match names.holding_whole(self.query) {
+                Some(rows) => self.those(rows),
+                None => self.in_files(self.view.naming(self.query, Known::Part)),
+            };
+        }
+        let of_line = |named: Named<'_>| {
+            if !self.is_in(named.at.file) {
+                return None;
+            }
+            if named.mark.is_odd() {
+                return self.hit(named.at);
+            }
+            let (kind, is_accessor) = named.mark.kind();
+            if self.kind.is_some_and(|asked| show::kind_of(kind, is_accessor) != asked) {
+                return None;
+            }
+            let fit = if named.simple.starts_with(self.folded) { Fit::Start } else { Fit::Part };
+            Some(Hit { fit, is_local: named.mark.is_local(), at: named.at })
+        };
+        names.holding(self.query).unwrap_or_default().into_iter().filter_map(of_line).collect()
+    }
 }
 
 fn fit_of(view: &View, at: SymbolRef, query: &str, folded: &str) -> Option<Fit> {

@@ -10,7 +10,7 @@ use crate::graph::edge::{EdgeKind, Graph};
 use crate::graph::modules::Family;
 use crate::impact::code::base_may_call;
 use crate::lang::testing::{bases, decorators, last_name};
-use crate::view::directory::Known;
+use crate::view::names::Known;
 use crate::view::{SymbolRef, View};
 
 /// Python's methods that are called by their class's name, which is written.

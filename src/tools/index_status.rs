@@ -139,10 +139,7 @@ fn put_skips(answer: &mut Answer, atlas: &Atlas) {
 
 fn put_graph(answer: &mut Answer, atlas: &Atlas) {
     let graph = &*atlas.graph;
-    let mut layers: BTreeMap<&str, usize> = BTreeMap::new();
-    for edge in &graph.edges {
-        *layers.entry(edge.layer.as_str()).or_default() += 1;
-    }
+    let layers = meter::edges_by_layer(graph);
     let n_external: u64 = graph.n_external.iter().map(|n| u64::from(*n)).sum();
     let n_unproved = graph.unproved.len();
     let words: Vec<String> = layers.iter().map(|(layer, n)| format!("{n} {layer}")).collect();

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::dialect::LanguageName;
+use crate::base::halt;
 use crate::facts::model::{NameId, SymbolId, SymbolKind, TestBlockId};
 use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, Graph, Layer, Receiver, Unproved};
@@ -74,6 +75,7 @@ pub fn callers(
     for depth in 1..=walk.depth {
         let mut level: BTreeMap<(SymbolRef, Option<TestBlockId>), Found> = BTreeMap::new();
         for target in &frontier {
+            halt::check();
             for (named, dispatched) in called_as(view, graph, *target) {
                 for edge in graph.edges_to(named).filter(|edge| is_use(edge.kind)) {
                     // A constructor call is a call of its class; other uses of the class are not.
@@ -120,6 +122,7 @@ pub fn callees(view: &View, graph: &Graph, sources: &[SymbolRef], walk: Walk) ->
     for depth in 1..=walk.depth {
         let mut level: BTreeMap<(SymbolRef, Option<TestBlockId>), Found> = BTreeMap::new();
         for source in &frontier {
+            halt::check();
             for edge in graph.edges_from(*source).iter().filter(|edge| is_use(edge.kind)) {
                 if own.contains(&edge.to) && !sources.contains(&edge.to) {
                     continue;
@@ -323,11 +326,11 @@ pub fn unproved_of(view: &View, graph: &Graph, named: &Named) -> SameName {
     let mut same = SameName::default();
     let mut file = None;
     let mut renamed: Vec<NameId> = Vec::new();
-    let known = Known::of(view, graph, names);
-    for unproved in &graph.unproved {
-        if !known.has(unproved.from.file) {
-            continue;
-        }
+    let of_files = files_using(view, graph, names).into_iter().flat_map(|file| {
+        let start = graph.unproved.partition_point(|row| row.from.file < file);
+        graph.unproved[start..].iter().take_while(move |row| row.from.file == file)
+    });
+    for unproved in of_files {
         if file != Some(unproved.from.file) {
             file = Some(unproved.from.file);
             let facts = view.facts(unproved.from.file);
@@ -353,25 +356,18 @@ pub fn unproved_of(view: &View, graph: &Graph, named: &Named) -> SameName {
     same
 }
 
-/// The files whose unproved references may have some names; all, where nothing says which.
-struct Known(Option<Vec<FileIdx>>);
-
-impl Known {
-    fn of(view: &View, graph: &Graph, names: &BTreeSet<String>) -> Self {
-        // The texts are those of the graph that the view was kept with.
-        let Some(texts) = view.texts().filter(|texts| texts.rows.len() == graph.unproved.len()) else {
-            return Known(None);
-        };
-        let positions = texts.positions(names.iter().map(String::as_str));
-        let mut files = texts.renaming(&positions);
-        let is_named = |row: &u32| positions.binary_search(row).is_ok();
-        files.extend(texts.rows.iter().zip(&graph.unproved).filter(|(row, _)| is_named(row)).map(|(_, u)| u.from.file));
-        files.sort_unstable();
-        files.dedup();
-        Known(Some(files))
-    }
-
-    fn has(&self, file: FileIdx) -> bool {
-        self.0.as_ref().is_none_or(|files| files.binary_search(&file).is_ok())
-    }
+/// The files whose unproved references may have some names, and maybe others; ascending.
+fn files_using(view: &View, graph: &Graph, names: &BTreeSet<String>) -> Vec<FileIdx> {
+    let names = || names.iter().map(String::as_str);
+    // The texts are those of the graph that the view was kept with.
+    let Some(texts) = view.texts().filter(|texts| texts.rows.len() == graph.unproved.len()) else {
+        return view.using(names(), graph.unproved.iter().map(|row| (row.from.file, row.name)));
+    };
+    let positions = texts.positions(names());
+    let mut files = texts.renaming(&positions);
+    let is_named = |row: &u32| positions.binary_search(row).is_ok();
+    files.extend(texts.rows.iter().zip(&graph.unproved).filter(|(row, _)| is_named(row)).map(|(_, u)| u.from.file));
+    files.sort_unstable();
+    files.dedup();
+    files
 }

@@ -18,6 +18,7 @@ pub mod overview;
 pub mod param;
 pub mod past;
 pub mod queries;
+pub mod ranked;
 pub mod repo_map;
 pub mod retained;
 pub mod scip_export;

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::atlas::Atlas;
 use crate::base::dialect::LanguageName;
 use crate::base::path::RepoPath;
-use crate::facts::model::SymbolKind;
 use crate::report::pack::count_line;
 use crate::report::sanitize;
 use crate::tools::show;
@@ -21,22 +20,27 @@ const LARGE: f64 = 0.4;
 /// Uses that are fewer beside those the other way are no layer's: a comment, a guess, an exception.
 const MIN_SHARE: f64 = 0.05;
 
-/// The lines of the overview over `files` (best first, those of the product), within `budget`
-/// tokens: none where there is too little to tell.
-pub fn lines(atlas: &Atlas, files: &[FileIdx], budget: usize) -> Vec<String> {
+/// The lines of the overview over `files` (best first, those of the product): none where there is
+/// too little to tell.
+pub fn lines(atlas: &Atlas, files: &[FileIdx]) -> Vec<String> {
     let mut lines = Vec::new();
     if files.len() >= 4 {
         lines.extend(entry_line(&atlas.view, files));
         lines.extend(folder_lines(atlas, files));
     }
+    lines
+}
+
+/// The first lines, as many as fit into `budget` tokens.
+pub fn within(lines: &[String], budget: usize) -> &[String] {
     let mut left = budget;
-    let fits = |line: &String| {
+    let fits = |line: &&String| {
         let cost = count_line(line);
         let fits = cost <= left;
         left = left.saturating_sub(cost);
         fits
     };
-    lines.into_iter().take_while(fits).collect()
+    &lines[..lines.iter().take_while(fits).count()]
 }
 
 fn entry_line(view: &View, files: &[FileIdx]) -> Option<String> {
@@ -52,9 +56,8 @@ fn entry_line(view: &View, files: &[FileIdx]) -> Option<String> {
 /// Whether a file is where a program starts or where a package is imported from.
 fn is_entry(view: &View, file: FileIdx) -> bool {
     let path = &view.file(file).path;
-    let facts = view.facts(file);
     let folder = path.parent();
-    match facts.dialect.language() {
+    match view.file(file).dialect.language() {
         LanguageName::Python => {
             let outer = folder.as_ref().and_then(|folder| folder.parent()).and_then(|outer| outer.join("__init__.py"));
             let is_inner = outer.is_some_and(|outer| view.find(outer.as_str()).is_some());
@@ -70,9 +73,7 @@ fn is_entry(view: &View, file: FileIdx) -> bool {
             };
             is_named && folder.is_some_and(|folder| has_manifest(&folder) || is_source(&folder))
         }
-        LanguageName::Java => facts.symbols.iter().any(|symbol| {
-            symbol.kind == SymbolKind::Method && facts.name(symbol.qualname).ends_with(".main(String[])")
-        }),
+        LanguageName::Java => view.figures(file).has_main,
     }
 }
 

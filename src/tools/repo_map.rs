@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::atlas::Atlas;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::rank::files;
 use crate::report::pack::Gains;
@@ -40,16 +41,47 @@ pub const BUDGET: Param = Param::new(
 /// Smaller budgets are spent on files alone.
 const MIN_OVERVIEW: usize = 800;
 
+/// The map of all files, before a budget is known.
+pub struct MapOrder {
+    /// Best first.
+    ranked: Vec<Ranked>,
+    /// The lines above it, as many as a large budget takes.
+    overview: Vec<String>,
+}
+
+impl MapOrder {
+    /// The map of an atlas whose files have some ranks.
+    pub fn of(atlas: &Atlas, ranks: &[f64]) -> Self {
+        let ranked = ordered(&atlas.view, ranks, |_| true);
+        let overview = overview_of(atlas, &ranked);
+        MapOrder { ranked, overview }
+    }
+}
+
+/// The files that fit, best first.
+fn ordered(view: &View, ranks: &[f64], fits: impl Fn(FileIdx) -> bool) -> Vec<Ranked> {
+    let files = view.indices().filter(|file| fits(*file));
+    let mut ranked: Vec<Ranked> =
+        files.map(|file| Ranked { file, score: ranks[file.0 as usize], marked: Vec::new() }).collect();
+    sort(&mut ranked);
+    spread(view, &mut ranked);
+    ranked
+}
+
+fn overview_of(atlas: &Atlas, ranked: &[Ranked]) -> Vec<String> {
+    let files = ranked.iter().map(|ranked| ranked.file);
+    let product: Vec<FileIdx> = files.filter(|file| !files::is_secondary(&atlas.view, *file)).collect();
+    overview::lines(atlas, &product)
+}
+
 fn run(desk: &Desk, given: &Given) -> Result<Answer> {
     let atlas = desk.atlas(given)?;
     let view = &*atlas.view;
-    let ranking = desk.ranking(&atlas, &rank_options(desk, given));
-    let ranks = ranking.map_ranks();
-    let mut ranked: Vec<Ranked> = view
-        .indices()
-        .filter(|file| listing::fits_file(view, *file, given))
-        .map(|file| Ranked { file, score: ranks[file.0 as usize], marked: Vec::new() })
-        .collect();
+    let all = desk.ranked(&atlas, &rank_options(desk, given));
+    let fits = |file: FileIdx| listing::fits_file(view, file, given);
+    let is_filtered = given.text("path_prefix").is_some() || given.text("lang").is_some();
+    let part = is_filtered.then(|| ordered(view, all.map_ranks(), fits));
+    let ranked = part.as_ref().unwrap_or_else(|| &all.map().ranked);
     if let (true, Some(prefix)) = (ranked.is_empty(), given.text("path_prefix")) {
         if !view.others.iter().any(|other| listing::is_under(other.path.as_str(), prefix)) {
             return Err(suggest::unknown_file(view, prefix));
@@ -57,24 +89,20 @@ fn run(desk: &Desk, given: &Given) -> Result<Answer> {
         let what = format!("no file under `{}` is indexed", sanitize::line(prefix, 200));
         return Err(Error::new(ErrorKind::CannotAnswer, what).hint("`ratlas status` lists what is skipped, and why"));
     }
-    sort(&mut ranked);
-    spread(view, &mut ranked);
     let budget = given.integer("budget").unwrap_or(desk.options.default_map_tokens).min(desk.options.max_tokens);
     let mut answer = Answer::new(&atlas, budget);
     if let Some(line) = verdict::not_indexed_line(view).filter(|_| budget >= 400) {
         answer.line(line);
     }
     if budget >= 400 {
-        retained::put_map(&mut answer, desk, &atlas, |view, file| listing::fits_file(view, file, given));
+        retained::put_map(&mut answer, desk, &atlas, |_, file| fits(file));
     }
     if budget >= MIN_OVERVIEW && given.text("kind").is_none() {
-        let product: Vec<FileIdx> =
-            ranked.iter().map(|ranked| ranked.file).filter(|file| !ranking.is_secondary[file.0 as usize]).collect();
-        for line in overview::lines(&atlas, &product, budget / 6) {
-            answer.line(line);
-        }
+        let of_part = part.as_ref().map(|part| overview_of(&atlas, part));
+        let lines = of_part.as_ref().unwrap_or_else(|| &all.map().overview);
+        overview::within(lines, budget / 6).iter().for_each(|line| answer.line(line));
     }
-    let n_shown = sheet::put(&mut answer, &atlas, &ranked, given.text("kind"), Purpose::Map, &Gains::MAP);
+    let n_shown = sheet::put(&mut answer, &atlas, ranked, given.text("kind"), Purpose::Map, &Gains::MAP);
     answer.field("files", files_json(view, &ranked[..n_shown.min(ranked.len())]));
     Ok(answer)
 }

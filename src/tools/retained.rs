@@ -18,7 +18,7 @@ use crate::tools::param::Given;
 use crate::tools::tool::{Answer, Desk};
 use crate::tools::verdict::Verdict;
 use crate::tools::{listing, show, target};
-use crate::view::directory;
+use crate::view::names;
 use crate::view::{FileIdx, View};
 
 /// The symbols that one broken file retains.
@@ -61,7 +61,7 @@ pub fn find(desk: &Desk, atlas: &Atlas, asked: &str, file: Option<&str>) -> Vec<
     for file in &mut retained {
         let path = file.path.clone();
         file.keep(|_, qualname, _| {
-            let plain = directory::plain(qualname);
+            let plain = names::plain(qualname);
             plain == name
                 || plain.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
                 || (name.starts_with("sym_") && symbol_handle(&path, qualname) == name)

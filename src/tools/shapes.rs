@@ -10,7 +10,7 @@ use crate::facts::model::{
 use crate::facts::table::Id;
 use crate::graph::edge::{Edge, EdgeKind, Graph};
 use crate::lang::testing::bases;
-use crate::view::directory::Known;
+use crate::view::names::Known;
 use crate::view::{SymbolRef, View};
 
 /// Members that a type has by their names.

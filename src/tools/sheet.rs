@@ -11,7 +11,7 @@ use crate::report::pack::{Entry, Gains, Line, count_line};
 use crate::report::{pack, sanitize};
 use crate::tools::show;
 use crate::tools::tool::Answer;
-use crate::view::directory;
+use crate::view::names;
 use crate::view::{FileIdx, SymbolRef};
 
 /// A file with its score and the weights of some of its symbols.
@@ -124,7 +124,7 @@ fn lines(atlas: &Atlas, ranked: &Ranked, kind: Option<&str>, purpose: Purpose, s
     let mut fallings = vec![0.0; rows.len()];
     let mut names: BTreeSet<String> = BTreeSet::new();
     for (place, at) in by_value.into_iter().enumerate().filter(|(_, at)| rows[*at].2 > 0.0) {
-        let is_first = names.insert(directory::plain(facts.name(facts.symbols[rows[at].0].qualname)));
+        let is_first = names.insert(names::plain(facts.name(facts.symbols[rows[at].0].qualname)));
         fallings[at] = if is_first { 1.0 } else { NAMESAKE_SHARE } / (1.0 + place as f64);
     }
     let gains: Vec<f64> = rows

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::base::id::symbol_handle;
-use crate::facts::model::{FileFacts, Symbol, SymbolKind, TestBlockId};
+use crate::facts::model::{FileFacts, Symbol, SymbolFlags, SymbolKind, TestBlockId};
 use crate::facts::table::Id;
 use crate::rank::surface;
 use crate::report::{json, sanitize};
@@ -18,14 +18,19 @@ const MAX_NAME: usize = 200;
 
 /// The kind of a symbol in every output: what the languages' own kinds come down to.
 pub fn kind(symbol: &Symbol) -> &'static str {
-    match symbol.kind {
+    kind_of(symbol.kind, symbol.flags.has(SymbolFlags::GETTER) || symbol.flags.has(SymbolFlags::SETTER))
+}
+
+/// The kind in outputs of a language's own kind; `is_accessor`: whether it is a getter or setter.
+pub fn kind_of(kind: SymbolKind, is_accessor: bool) -> &'static str {
+    match kind {
         SymbolKind::Module => "module",
         SymbolKind::Class | SymbolKind::Enum | SymbolKind::Record => "class",
         SymbolKind::Interface | SymbolKind::Annotation | SymbolKind::TypeAlias => "type",
         SymbolKind::Namespace => "namespace",
         SymbolKind::Function => "function",
         SymbolKind::Method | SymbolKind::Constructor => "method",
-        SymbolKind::Property if is_accessor(symbol) => "method",
+        SymbolKind::Property if is_accessor => "method",
         SymbolKind::Property | SymbolKind::Field | SymbolKind::EnumMember | SymbolKind::Signature => "field",
         SymbolKind::Variable => "const",
     }
@@ -33,11 +38,6 @@ pub fn kind(symbol: &Symbol) -> &'static str {
 
 /// The kinds that `kind` gives, for filters.
 pub const KINDS: &[&str] = &["module", "class", "type", "namespace", "function", "method", "field", "const"];
-
-fn is_accessor(symbol: &Symbol) -> bool {
-    use crate::facts::model::SymbolFlags;
-    symbol.flags.has(SymbolFlags::GETTER) || symbol.flags.has(SymbolFlags::SETTER)
-}
 
 /// The qualified name of a symbol, safe to print.
 pub fn qualname(view: &View, at: SymbolRef) -> String {

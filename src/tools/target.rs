@@ -12,7 +12,7 @@ use crate::facts::table::Id;
 use crate::graph::edge::EdgeKind;
 use crate::report::sanitize;
 use crate::tools::{show, suggest};
-use crate::view::directory::{Known, plain};
+use crate::view::names::{Known, plain};
 use crate::view::{FileIdx, SymbolRef, View};
 
 /// What was named.
@@ -210,10 +210,16 @@ fn matches(view: &View, name: &str, within: Option<FileIdx>, fits: fn(&str, &str
             fits(&compared, name).then(|| ((file, plain(qualname)), SymbolRef { file, symbol: Id::new(row) }))
         })
     };
-    let found: Vec<((FileIdx, String), SymbolRef)> = match within {
-        Some(file) => of_file(file).collect(),
+    let of_row = |at: SymbolRef| {
+        let qualname = plain(view.qualname(at));
+        fits(&qualname, name).then_some(((at.file, qualname), at))
+    };
+    let rows = if within.is_none() { view.names().ending(name) } else { None };
+    let found: Vec<((FileIdx, String), SymbolRef)> = match (within, rows) {
+        (Some(file), _) => of_file(file).collect(),
+        (None, Some(rows)) => rows.into_iter().filter_map(of_row).collect(),
         // A large repository has millions of names; each file is looked into by itself.
-        None => view.naming(name, Known::End).into_par_iter().flat_map_iter(of_file).collect(),
+        (None, None) => view.naming(name, Known::End).into_par_iter().flat_map_iter(of_file).collect(),
     };
     let mut groups = Groups::new();
     for (name, at) in found {

@@ -4,11 +4,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use memchr::memmem::Finder;
-
-use crate::base::id::symbol_handle;
+use crate::base::id::Digest;
 use crate::base::lazy::Lazy;
-use crate::facts::model::{FileFacts, NameId, Status};
+use crate::base::parallel;
+use crate::facts::model::{FileFacts, NameId, Status, SymbolKind};
+use crate::view::names::{Known, Names};
 use crate::view::{FileIdx, View};
 
 /// The directory of a view.
@@ -44,6 +44,8 @@ pub struct Figures {
     pub has_repeats: bool,
     /// Whether it lists the classes below another (`__subclasses__`).
     pub lists_subclasses: bool,
+    /// Whether a program may start in it: Java's `main(String[])`.
+    pub has_main: bool,
 }
 
 /// The texts of a graph's unproved references.
@@ -57,25 +59,6 @@ pub struct Texts {
     pub renamed: Vec<(u32, FileIdx)>,
 }
 
-/// The names of all symbols.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
-    /// The folded names of each file's symbols, a line each: simple ones and plain qualified ones,
-    /// sorted and unique in a file. Starts and ends with a line's end.
-    pub text: String,
-    /// Where each file's lines start in `text`, at the end of the line before.
-    pub starts: Vec<u32>,
-}
-
-/// How much of a name is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// The simple name, or the qualified one, or whole parts of its end.
-    End,
-    /// Any part of either.
-    Part,
-}
-
 impl Figures {
     /// The figures of a file.
     pub fn of(facts: &FileFacts) -> Self {
@@ -85,6 +68,9 @@ impl Figures {
             n_blocks: facts.test_blocks.len() as u32,
             has_repeats: facts.symbols.iter().any(|symbol| facts.name(symbol.qualname).contains('#')),
             lists_subclasses: facts.names.iter().any(|name| &**name == "__subclasses__"),
+            has_main: facts.symbols.iter().any(|symbol| {
+                symbol.kind == SymbolKind::Method && facts.name(symbol.qualname).ends_with(".main(String[])")
+            }),
         }
     }
 }
@@ -134,12 +120,23 @@ impl Texts {
     }
 }
 
-/// The names and handles of a view that nothing was kept of, once they were asked for. A clone is
-/// empty: who clones a view may change it.
+/// Which files of a graph have an unproved reference of some text, or import it under another
+/// name, by the text's hash: files that have others of the same hash, too.
+#[derive(Debug, Default)]
+pub struct ByText {
+    /// Sorted, unique.
+    rows: Vec<(u32, FileIdx)>,
+    n_unproved: usize,
+}
+
+/// What of a directory was asked for of a view that nothing was kept of. A clone is empty: who
+/// clones a view may change it.
 #[derive(Debug, Default)]
 pub struct Made {
+    figures: OnceLock<Vec<Figures>>,
     names: OnceLock<Names>,
     handles: OnceLock<Vec<u64>>,
+    by_text: OnceLock<ByText>,
 }
 
 impl Clone for Made {
@@ -148,70 +145,22 @@ impl Clone for Made {
     }
 }
 
-impl Names {
-    /// The names of the files of a view. O(symbols).
-    pub fn of<'f>(files: impl Iterator<Item = &'f FileFacts>) -> Self {
-        let mut names = Names { text: "\n".to_owned(), ..Names::default() };
-        for facts in files {
-            names.starts.push(names.text.len() as u32 - 1);
-            let mut lines: Vec<String> = Vec::with_capacity(facts.symbols.len());
-            for (row, symbol) in facts.symbols.iter().enumerate() {
-                let qualname = facts.name(symbol.qualname);
-                if row > 0 {
-                    let line = fold(&plain(qualname));
-                    let simple = fold(facts.name(symbol.name));
-                    if line.strip_suffix(&simple).is_none_or(|rest| !rest.is_empty() && !rest.ends_with('.')) {
-                        lines.push(simple);
-                    }
-                    lines.push(line);
-                }
-            }
-            lines.sort_unstable();
-            lines.dedup();
-            for line in &lines {
-                names.text.push_str(line);
-                names.text.push('\n');
-            }
-        }
-        names
-    }
-
-    /// The files with a symbol that may fit, ascending.
-    fn files(&self, part: &str, known: Known) -> Vec<FileIdx> {
-        let mut needle = fold(part);
-        if known == Known::End {
-            needle.push('\n');
-        }
-        let mut found = Vec::new();
-        let mut at = 0;
-        let finder = Finder::new(&needle);
-        while let Some(hit) = self.text.as_bytes().get(at..).and_then(|text| finder.find(text)) {
-            let hit = at + hit;
-            if known == Known::Part || matches!(self.text.as_bytes()[..hit].last(), Some(b'\n' | b'.')) {
-                let file = self.starts.partition_point(|start| (*start as usize) < hit) - 1;
-                found.push(FileIdx(file as u32));
-                // On to the next file's lines.
-                at = self.starts.get(file + 1).map_or(self.text.len(), |start| *start as usize);
-            } else {
-                at = hit + needle.len() - 1;
-            }
-        }
-        found
-    }
-}
-
 impl View {
     /// How a file's extraction went.
     pub fn status(&self, file: FileIdx) -> Status {
-        self.figures(file).status
+        match &self.directory {
+            Some(directory) => directory.figures[file.0 as usize].status,
+            None => self.facts(file).status,
+        }
     }
 
-    /// How many symbols and test blocks a file has, and how its extraction went.
+    /// How many symbols and test blocks a file has, and what else all files are asked for.
     pub fn figures(&self, file: FileIdx) -> Figures {
-        match &self.directory {
-            Some(directory) => directory.figures[file.0 as usize],
-            None => Figures::of(self.facts(file)),
-        }
+        let known = match &self.directory {
+            Some(directory) => &directory.figures,
+            None => self.made.figures.get_or_init(|| self.files.iter().map(|file| Figures::of(&file.facts)).collect()),
+        };
+        known[file.0 as usize]
     }
 
     /// The texts of the unproved references of the graph that was kept with it, where they were.
@@ -229,33 +178,61 @@ impl View {
             Some(at) if is_balanced(name) => (&name[..at], Known::Part),
             Some(_) => ("", Known::Part),
         };
-        if part.is_empty() || part.contains('\n') {
+        if part.is_empty() || part.contains(['\n', '\t']) {
             return self.indices().collect();
         }
-        let names = match &self.directory {
-            Some(directory) => &*directory.names,
-            None => self.made.names.get_or_init(|| Names::of(self.files.iter().map(|file| &*file.facts))),
-        };
-        names.files(part, known)
+        self.names().files(part, known)
+    }
+
+    /// The names of all symbols.
+    pub fn names(&self) -> &Names {
+        match &self.directory {
+            Some(directory) => &directory.names,
+            None => self.made.names.get_or_init(|| Names::of(&self.all_facts())),
+        }
+    }
+
+    fn all_facts(&self) -> Vec<&FileFacts> {
+        self.files.iter().map(|file| &*file.facts).collect()
+    }
+
+    /// The files with an unproved reference of one of some texts, or that import one under another
+    /// name, and maybe others; ascending. `unproved` are those of the graph of this view, with
+    /// their file, in its order.
+    pub fn using<'n>(
+        &self,
+        names: impl Iterator<Item = &'n str>,
+        unproved: impl ExactSizeIterator<Item = (FileIdx, NameId)>,
+    ) -> Vec<FileIdx> {
+        let n_unproved = unproved.len();
+        let by_text = self.made.by_text.get_or_init(|| ByText::of(self, unproved));
+        if by_text.n_unproved != n_unproved {
+            return self.indices().collect();
+        }
+        let mut files: Vec<FileIdx> = names.flat_map(|name| by_text.files(hash(name))).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    /// The handles of all symbols, of each file in order of its rows, as numbers.
+    pub fn handles(&self) -> &[u64] {
+        let paths = || self.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>();
+        match &self.directory {
+            Some(directory) => &directory.handles,
+            None => self.made.handles.get_or_init(|| handles(&paths(), &self.all_facts())),
+        }
     }
 
     /// Every file with a symbol of a handle, and maybe others; ascending.
     pub fn with_handle(&self, handle: &str) -> Vec<FileIdx> {
         let Some(number) = handle_number(handle) else { return self.indices().collect() };
-        let made = || handles(self.files.iter().map(|file| (file.path.as_str(), &*file.facts)));
-        let known = match &self.directory {
-            Some(directory) => &*directory.handles,
-            None => self.made.handles.get_or_init(made),
-        };
-        let hits = known.iter().enumerate().filter(|(_, known)| **known == number);
+        let hits = self.handles().iter().enumerate().filter(|(_, known)| **known == number);
         let mut rows: Vec<usize> = hits.map(|(at, _)| at).collect();
         rows.reverse();
         let (mut found, mut first) = (Vec::new(), 0);
         for file in self.indices() {
-            first += match &self.directory {
-                Some(directory) => directory.figures[file.0 as usize].n_symbols as usize,
-                None => self.facts(file).symbols.len(),
-            };
+            first += self.figures(file).n_symbols as usize;
             while rows.last().is_some_and(|row| *row < first) {
                 rows.pop();
                 if found.last() != Some(&file) {
@@ -267,36 +244,49 @@ impl View {
     }
 }
 
-/// The handles of the symbols of some files, given with their paths, as numbers. O(symbols).
-pub fn handles<'f>(files: impl Iterator<Item = (&'f str, &'f FileFacts)>) -> Vec<u64> {
-    let of_file = |(path, facts): (&'f str, &'f FileFacts)| {
-        let handles = facts.symbols.iter().map(move |symbol| symbol_handle(path, facts.name(symbol.qualname)));
-        handles.map(|handle| handle_number(&handle).unwrap_or_default())
+/// The handles of the symbols of files, given with their paths, as numbers. O(symbols), on all
+/// threads.
+pub fn handles(paths: &[&str], files: &[&FileFacts]) -> Vec<u64> {
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let of_file = |at: usize| -> Vec<u64> {
+        let names = files[at].symbols.iter().map(|symbol| files[at].name(symbol.qualname));
+        names.map(|qualname| symbol_number(paths[at], qualname)).collect()
     };
-    files.flat_map(of_file).collect()
+    parallel::each(files.len(), jobs, || (), |(), at| of_file(at)).concat()
 }
 
-/// A qualified name without parameter lists and `#n`.
-pub fn plain(qualname: &str) -> String {
-    let mut out = String::with_capacity(qualname.len());
-    let mut chars = qualname.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '(' => while chars.next().is_some_and(|c| c != ')') {},
-            '#' => while chars.next_if(char::is_ascii_digit).is_some() {},
-            _ => out.push(c),
+/// The number whose digits are those of [`crate::base::id::symbol_handle`].
+fn symbol_number(path: &str, qualname: &str) -> u64 {
+    Digest::of_parts([path.as_bytes(), qualname.as_bytes()]).short().swap_bytes()
+}
+
+impl ByText {
+    fn of(view: &View, unproved: impl ExactSizeIterator<Item = (FileIdx, NameId)>) -> Self {
+        let n_unproved = unproved.len();
+        let mut rows: Vec<(u32, FileIdx)> =
+            unproved.map(|(file, name)| (hash(view.facts(file).name(name)), file)).collect();
+        for file in view.indices() {
+            let facts = view.facts(file);
+            let renamed = facts.imports.iter().filter(|row| row.local.is_some() && row.local != row.name);
+            rows.extend(renamed.filter_map(|row| Some((hash(facts.name(row.name?)), file))));
         }
+        rows.sort_unstable();
+        rows.dedup();
+        ByText { rows, n_unproved }
     }
-    out
+
+    fn files(&self, hash: u32) -> impl Iterator<Item = FileIdx> + '_ {
+        let start = self.rows.partition_point(|(known, _)| *known < hash);
+        self.rows[start..].iter().take_while(move |(known, _)| *known == hash).map(|(_, file)| *file)
+    }
 }
 
-/// Lower case, letter by letter, so that what a text holds its folding holds too: the two small
-/// sigmas, which differ by where they stand, are one.
-fn fold(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
-    }
-    text.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }).collect()
+/// FNV-1a, folded to 32 bits: equal hashes of different texts cost a look in vain.
+fn hash(text: &str) -> u32 {
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    (hash ^ (hash >> 32)) as u32
 }
 
 /// Whether every `)` closes a `(`.
@@ -322,30 +312,12 @@ fn handle_number(handle: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, Names, fold, plain};
-    use crate::view::FileIdx;
+    use super::{handle_number, symbol_number};
+    use crate::base::id::symbol_handle;
 
     #[test]
-    fn plain_names_have_no_parameters_and_numbers() {
-        assert_eq!(plain("C.put(String,int[])"), "C.put");
-        assert_eq!(plain("f#2.g#11"), "f.g");
-        assert_eq!(plain("C.<init>(int)"), "C.<init>");
-    }
-
-    #[test]
-    fn names_are_found_by_parts_and_by_ends() {
-        let names = Names { text: "\nbox\nbox.put\nbox.put_all\ninput\n".to_owned(), starts: vec![0, 4, 12, 12, 24] };
-        let files = |part: &str, known| names.files(part, known).into_iter().map(|FileIdx(at)| at).collect::<Vec<_>>();
-        assert_eq!(files("PUT", Known::Part), [1, 3, 4]);
-        assert_eq!(files("put", Known::End), [1]);
-        assert_eq!(files("box", Known::End), [0]);
-        assert_eq!(files("x.put", Known::Part), [1, 3]);
-        assert_eq!(files("x.put", Known::End), [0; 0]);
-        assert_eq!(files("none", Known::Part), [0; 0]);
-    }
-
-    #[test]
-    fn folding_does_not_look_around() {
-        assert_eq!(fold("ΑΣ.Σ"), fold("ας.σ"));
+    fn handles_are_numbers_in_hex() {
+        let handle = symbol_handle("src/a.py", "C.f");
+        assert_eq!(handle_number(&handle), Some(symbol_number("src/a.py", "C.f")));
     }
 }

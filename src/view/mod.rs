@@ -2,6 +2,7 @@
 //! each other. Dense indices; nothing here is linked.
 
 pub mod directory;
+pub mod names;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
